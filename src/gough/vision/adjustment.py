@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.linalg import LinAlgError
+from scipy.linalg import cho_factor, cho_solve
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError
@@ -14,7 +16,9 @@ from gough.vision.lens import Camera, NoiseLevel
 
 _STEPS = 60
 _SETTLED = 1e-8
-_LEAST_FREEDOM = 20
+_MOST_DAMPING = 1e4
+_SECOND_POLYNOMIAL = 1.0
+"""Standard deviation of k4, k5, k6 that is assumed beforehand."""
 
 Columns = Callable[[Array], Array]
 """Slopes (m, 2, k) of further effects at the expected pixels (m, 2) of a view."""
@@ -68,19 +72,25 @@ class _Problem:
 
     @property
     def coordinates(self) -> Array:
-        """(p + 3 n, k): the camera's parameters and the dots' places by the coordinates that are free."""
+        """(p + 3 n, k): the camera's parameters and, if released, the dots' places by the coordinates that are free."""
         p, k, n = len(self.free), int(np.sum(self.free)), self.basis.shape[1]
-        T = np.zeros((p + self.nominal.size, k + n))
+        T = np.zeros((p + len(self.basis), k + n))
         T[np.flatnonzero(self.free), np.arange(k)] = 1
         T[p:, k:] = self.basis
         return T
 
-    def prior(self, points: Array) -> tuple[Array, Array]:
-        """Weights (k,) of the free coordinates, and the right side that they add to normal equations."""
-        k, n = int(np.sum(self.free)), self.basis.shape[1]
+    def prior(self, camera: Camera, points: Array) -> tuple[Array, Array]:
+        """Weights (k,) of the free coordinates, and the right side that they add to normal equations.
+
+        Dots have that of the printer. The second polynomial of the rational model has one of its own: with it both
+        polynomials may have a common factor, of which no image tells.
+        """
+        own = np.array([1 / _SECOND_POLYNOMIAL**2 if name in ("k4", "k5", "k6") else 0.0 for name in camera.names])
+        own = own[self.free] if camera.lens == "brown" else np.zeros(int(np.sum(self.free)))
         weight = 0.0 if self.print_sigma is None else 1 / self.print_sigma**2
-        deformed = self.basis.T @ (points - self.nominal).ravel()
-        return np.concatenate([np.zeros(k), np.full(n, weight)]), np.concatenate([np.zeros(k), -weight * deformed])
+        deformed = self.basis.T @ (points - self.nominal).ravel() if len(self.basis) else np.zeros(0)
+        weights = np.concatenate([own, np.full(self.basis.shape[1], weight)])
+        return weights, -weights * np.concatenate([camera.parameters[self.free], deformed])
 
 
 def adjust(  # noqa: PLR0917 - camera, target, views
@@ -98,25 +108,27 @@ def adjust(  # noqa: PLR0917 - camera, target, views
     Poses are eliminated view by view, so the cost grows with their number only linearly. Points move with the prior
     `print_sigma` and without the seven freedoms of a similarity.
     """
-    basis = np.zeros((points.size, 0)) if print_sigma is None else _deformations(points)
+    basis = np.zeros((0, 0)) if print_sigma is None else _deformations(points)
     problem = _Problem(points, radius, np.asarray(free, dtype=bool), basis, print_sigma)
     points = points if start is None else start
     views = tuple(views)
     views, cost, dof = _fresh(camera, points, radius, views)
-    T = problem.coordinates
+    T, damping = problem.coordinates, 0.0
     for step in range(_STEPS):
         scale = max(cost / max(dof, 1), 1e-12)
-        normal = _assembled(camera, points, views, scale)
-        change, by_view = _step(normal, T, problem.prior(points))
-        moved = _moved(camera, points, views, change, by_view)
-        new_views, new_cost, _ = _fresh(moved[0], moved[1], radius, moved[2])
-        halvings = 0
-        while not new_cost <= cost * (1 + 1e-3) and halvings < 12:  # the prior may trade a little of the images' fit
-            change, by_view, halvings = change / 2, [d / 2 for d in by_view], halvings + 1
+        normal = _assembled(problem, camera, points, views, scale)
+        while True:
+            change, by_view = _step(normal, T, problem.prior(camera, points), damping)
             moved = _moved(camera, points, views, change, by_view)
             new_views, new_cost, _ = _fresh(moved[0], moved[1], radius, moved[2])
-        settled = abs(cost - new_cost) < _SETTLED * cost and step > 2
+            if new_cost <= cost * (1 + 1e-3) or damping > _MOST_DAMPING:  # the prior may trade a little of the fit
+                break
+            damping = max(10 * damping, 1e-6)
+        settled = abs(cost - new_cost) < _SETTLED * cost and step > 1
+        if not new_cost <= cost * (1 + 1e-3):
+            break
         camera, points, views, cost = moved[0], moved[1], new_views, new_cost
+        damping = damping / 10 if damping > 1e-9 else 0.0
         if settled:
             break
     else:
@@ -128,11 +140,11 @@ def _accounted(problem: _Problem, camera: Camera, points: Array, views: tuple[Vi
     """The minimum with covariance, noise, and the cost of each view left out."""
     T, k = problem.coordinates, int(np.sum(problem.free))
     observations = sum(view.residuals.size - 6 for view in views)
-    weights, _ = problem.prior(points)
+    weights, _ = problem.prior(camera, points)
     freedom = float(max(observations - k, 1))
     for _ in range(2):  # how far the prior holds the dots depends on the noise, and that on the degrees of freedom
         scale = max(cost / freedom, 1e-12)
-        normal = _assembled(camera, points, views, scale)
+        normal = _assembled(problem, camera, points, views, scale)
         A = T.T @ normal.matrix @ T
         inverse = _inverse(A + np.diag(weights))
         freedom = max(observations - float(np.vdot(inverse, A)), 1.0)
@@ -148,6 +160,8 @@ def _accounted(problem: _Problem, camera: Camera, points: Array, views: tuple[Vi
 
 def _spread(views: Sequence[View]) -> float:
     """Standard deviation of the logarithm of the views' noise, beyond that of chance."""
+    if len(views) < 2:
+        return 0.0
     mean = np.array([((v.residuals / v.seen.sigma[:, None]) ** 2).mean() for v in views])
     chance = np.mean([2 / max(v.residuals.size - 6, 1) for v in views]) / 4
     return float(np.sqrt(max(np.var(np.log(np.maximum(mean, 1e-300)) / 2, ddof=1) - chance, 0.0)))
@@ -163,7 +177,7 @@ def _held_out(normal: "_Normal", T: Array, prior: Array) -> Array:
     out = np.empty(len(normal.views))
     for k, (N, g, c) in enumerate(normal.views):
         own, right = T.T @ N @ T, T.T @ g
-        step = -_inverse(A - own) @ right
+        step = -_solved(A - own, right)
         out[k] = c - 2 * right @ step + step @ own @ step
     return out
 
@@ -175,11 +189,11 @@ def pattern(
 
     The first is an F statistic times the second: the decrease in units of the mean square that is left.
     """
-    basis = np.zeros((nominal.size, 0)) if print_sigma is None else _deformations(nominal)
+    basis = np.zeros((0, 0)) if print_sigma is None else _deformations(nominal)
     problem = _Problem(nominal, 0.0, np.asarray(free, dtype=bool), basis, print_sigma)
-    T, weights = problem.coordinates, problem.prior(adjusted.points)[0]
+    T, weights = problem.coordinates, problem.prior(adjusted.camera, adjusted.points)[0]
     scale = max(adjusted.cost / adjusted.freedom, 1e-12)
-    normal = _assembled(adjusted.camera, adjusted.points, adjusted.views, scale, columns)
+    normal = _assembled(problem, adjusted.camera, adjusted.points, adjusted.views, scale, columns)
     size, k = len(T), len(normal.right) - len(T)
     A = T.T @ normal.matrix[:size, :size] @ T + np.diag(weights)
     B = T.T @ normal.matrix[:size, size:]
@@ -222,12 +236,17 @@ class _Normal:
 
 
 def _assembled(
-    camera: Camera, points: Array, views: Sequence[View], scale: float, columns: Columns | None = None
+    problem: _Problem,
+    camera: Camera,
+    points: Array,
+    views: Sequence[View],
+    scale: float,
+    columns: Columns | None = None,
 ) -> _Normal:
     from gough.vision import optics  # noqa: PLC0415 - numba
 
     p = len(camera.parameters)
-    size = p + points.size
+    size = p + len(problem.basis)
     poses, parts = [], []
     for view in views:
         own, m = view.seen.which, len(view.seen)
@@ -241,9 +260,10 @@ def _assembled(
         P = by_pose.reshape(2 * m, 6) * w[:, None]
         S = np.zeros((2 * m, size))
         S[:, :p] = by_camera.reshape(2 * m, p)
-        places = p + 3 * own[:, None] + np.arange(3)
-        rows = np.arange(2 * m).reshape(m, 2)
-        S[rows[:, :, None], places[:, None, :]] = by_point
+        if len(problem.basis):
+            places = p + 3 * own[:, None] + np.arange(3)
+            rows = np.arange(2 * m).reshape(m, 2)
+            S[rows[:, :, None], places[:, None, :]] = by_point
         if columns is not None:
             S = np.column_stack([S, columns(pixels).reshape(2 * m, -1)])
         S *= w[:, None]
@@ -260,10 +280,21 @@ def _inverse(A: Array) -> Array:
     return np.asarray(np.linalg.pinv(A * d * d[:, None], rcond=1e-14, hermitian=True) * d * d[:, None])
 
 
-def _step(normal: _Normal, T: Array, prior: tuple[Array, Array]) -> tuple[Array, list[Array]]:
+def _solved(A: Array, b: Array) -> Array:
+    """The solution of A x = b with A ≥ 0; the shortest one in A's own units where that is singular."""
+    if not len(b):
+        return b
+    d = 1 / np.sqrt(np.maximum(A.diagonal(), 1e-300))
+    try:
+        return np.asarray(d * cho_solve(cho_factor(A * d * d[:, None]), d * b))
+    except LinAlgError:
+        return np.asarray(_inverse(A) @ b)
+
+
+def _step(normal: _Normal, T: Array, prior: tuple[Array, Array], damping: float) -> tuple[Array, list[Array]]:
     """Change of (camera, points), and changes of the poses."""
     A, b = T.T @ normal.matrix @ T + np.diag(prior[0]), T.T @ normal.right + prior[1]
-    change = T @ (_inverse(A) @ b)
+    change = T @ _solved(A + damping * np.diag(A.diagonal()), b)
     return change, [first - rest @ change for first, rest in normal.poses]
 
 
@@ -273,11 +304,12 @@ def _moved(
     n = len(camera.parameters)
     p = camera.parameters + change[:n]
     bent = replace(camera, focal=np.maximum(p[:2], 1.0), center=p[2:4], distortion=p[4:], covariance=None)
+    turned = exp(np.array([d[3:] for d in by_view]).reshape(-1, 3))
     stepped = tuple(
-        replace(view, rotation=exp(d[3:]) @ view.rotation, position=view.position + d[:3])
-        for view, d in zip(views, by_view, strict=True)
+        replace(view, rotation=turn @ view.rotation, position=view.position + d[:3])
+        for view, d, turn in zip(views, by_view, turned, strict=True)
     )
-    return bent, points + change[n:].reshape(-1, 3), stepped
+    return bent, points + change[n:].reshape(-1, 3) if len(change) > n else points, stepped
 
 
 def _deformations(points: Array) -> Array:

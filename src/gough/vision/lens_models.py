@@ -1,6 +1,6 @@
 """Nested models of a lens, and the choice between them by how they predict images that they were not fitted to."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -182,9 +182,7 @@ def fit_lenses(
     """Each model fitted to all views; those that the views do not determine are left out."""
     out: dict[str, Adjustment] = {}
     for lens in LENSES.values():
-        first = camera if lens.kind == camera.lens else next(iter(out.values())).camera
-        if lens.kind == "brown" and "k3" in out:
-            first = out["k3"].camera
+        first = out["k3"].camera if lens.kind == "brown" and "k3" in out else camera
         try:
             out[lens.name] = adjust(lens.start(first), points, radius, views, lens.free, print_sigma, start=start)
         except InputError:
@@ -236,5 +234,3 @@ def _smooth(size: tuple[int, int]) -> Columns:
 
     return columns
 
-
-Chooser = Callable[[Mapping[str, Adjustment]], Lens]
