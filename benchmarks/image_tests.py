@@ -44,7 +44,9 @@ class Bench:
             if ((pixels > 4) & (pixels < np.array(SIZE) - 5)).all():
                 break
         pixels = pixels if change is None else change(pixels)
-        return Sighting(np.arange(len(pixels)), pixels + self.rng.normal(0, NOISE, pixels.shape), np.full(len(pixels), STATED))
+        return Sighting(
+            np.arange(len(pixels)), pixels + self.rng.normal(0, NOISE, pixels.shape), np.full(len(pixels), STATED)
+        )
 
     def run(self, count, truth=LENS, change=None, moving=0.0, file=None):
         camera, measured, refused = file or self.camera, [], []
@@ -65,14 +67,14 @@ def zeroed(bench, part):
 
 CASES = (
     *(("distortion", f"distortion × {part}", lambda b, part=part: zeroed(b, part)) for part in (0.0, 0.5, 0.9)),
-    ("turned", "turned by 180°", lambda b: {"change": lambda p: np.array(SIZE) - 1.0 - p}),
+    ("turned", "turned by 180°", lambda _: {"change": lambda p: np.array(SIZE) - 1.0 - p}),
     *(
-        ("center", f"region of interest {d} px aside", lambda b, d=d: {"change": lambda p: p + [d, -0.5 * d]})
+        ("center", f"region of interest {d} px aside", lambda _, d=d: {"change": lambda p: p + np.array([d, -0.5 * d])})
         for d in (4, 20, 100)
     ),
-    *(("rolling", f"rolling shutter {d} px", lambda b, d=d: {"moving": d}) for d in (0.5, 2.0, 8.0)),
+    *(("rolling", f"rolling shutter {d} px", lambda _, d=d: {"moving": d}) for d in (0.5, 2.0, 8.0)),
     *(
-        ("focal", f"focus {100 * d:.1f} %", lambda b, d=d: {"truth": replace(LENS, focal=LENS.focal * (1 + d))})
+        ("focal", f"focus {100 * d:.1f} %", lambda _, d=d: {"truth": replace(LENS, focal=LENS.focal * (1 + d))})
         for d in (0.001, 0.002, 0.005, 0.02)
     ),
 )
@@ -109,6 +111,8 @@ def clean(benches, images, count=20):
         refused += len(check.rejected) + odd
         contradicted += bool(check.contradiction)
         total, runs = total + count, runs + 1
+        if runs % 25 == 0:
+            print(total, refused, contradicted, flush=True)
     print(f"clean: {refused} of {total} images refused, {contradicted} of {runs} runs contradicted")
 
 

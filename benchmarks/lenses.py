@@ -167,7 +167,15 @@ def beside_opencv(repeats=5):
             f"{np.abs(theirs[:4] - known).max():.3f}", f"{np.abs(mine[:4] - known).max():.3f}",
             f"{np.median(times['all']) / np.median(times['cv']):.1f}",
         ])  # fmt: skip
-    heads = ["lens", "OpenCV rms px", "gough rms px", "difference / σ", "error OpenCV px", "error gough px", "time ratio"]
+    heads = [
+        "lens",
+        "OpenCV rms px",
+        "gough rms px",
+        "difference / σ",
+        "error OpenCV px",
+        "error gough px",
+        "time ratio",
+    ]
     print(table(heads, rows, "l" + "r" * 6))
 
 

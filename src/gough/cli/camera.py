@@ -14,6 +14,7 @@ from gough.core.units import factor_between
 from gough.report import results_folder
 from gough.studies.vision import calibrate_from
 from gough.vision import DotTarget, anchored, image_files, read_target
+from gough.vision.lens_models import LENSES, LensFinding
 from gough.vision.targets import AnyTarget
 
 camera = typer.Typer(no_args_is_help=True, help="Calibrate a camera from images of a target.")
@@ -34,10 +35,18 @@ def calibrate(
         str | None, typer.Option(help='Measured distance between two dots of the printed target, e.g. "0-6=254.1 mm".')
     ] = None,
     rigid: Annotated[bool, typer.Option("--rigid", help="Keep the dots where the description places them.")] = False,
-    terms: Annotated[str, typer.Option(help="Distortion coefficients to estimate.")] = "k1,k2,p1,p2",
+    lens: Annotated[
+        str | None, typer.Option(help=f"Model of the lens: {', '.join(LENSES)}. Default: chosen by held-out images.")
+    ] = None,
+    terms: Annotated[
+        str | None, typer.Option(help="Distortion coefficients to estimate, such as k1,k2, instead of a lens model.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Calibrate a camera from images of one target, tilted in all directions. Writes camera.toml and a report."""
+    """Calibrate a camera from images of one target, tilted in all directions. Writes camera.toml and a report.
+
+    Exits with 1 if the images show that the lens model is inadequate.
+    """
     sheet = read_target(description)
     files = image_files(images)
     with results_folder(out) as results, progress_bar() as progress:
@@ -45,13 +54,17 @@ def calibrate(
         found = calibrate_from(
             files,
             sheet if anchor is None else _anchored(sheet, anchor),
-            terms=tuple(part.strip() for part in terms.split(",") if part.strip()),
+            terms=None if terms is None else tuple(part.strip() for part in terms.split(",") if part.strip()),
+            lens=lens,
             release=not rigid,
             on_image=lambda done: progress.update(task, completed=done),
         )
         results.write(found.files)
     name = "camera.json" if as_json else ""
     show_results(out, found.files, json=name, text=str(found.calibrated), places={"Camera": "camera.toml"})
+    choice = found.calibrated.choice
+    if choice is not None and choice.finding is LensFinding.INADEQUATE:
+        raise typer.Exit(1)
 
 
 def _anchored(sheet: AnyTarget, text: str) -> DotTarget:

@@ -235,7 +235,7 @@ class _Normal:
     """For each view: its part of `matrix` and `right`, and its cost with the best pose."""
 
 
-def _assembled(
+def _assembled(  # noqa: PLR0917 - what is adjusted, and where it is
     problem: _Problem,
     camera: Camera,
     points: Array,

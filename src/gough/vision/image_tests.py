@@ -1,8 +1,8 @@
-"""Measured images tested against the calibration of their camera: noise, scale, center, distortion, motion, orientation.
+"""Measured images tested against the calibration of their camera: noise, scale, center, distortion, motion, turn.
 
 One image cannot show everything: a longer focal length looks much like a target that is nearer. So each image is tested
-by itself, then all images together, in which only one camera is possible. Errors of the calibration itself, of the camera
-and of the dots' places, are part of both tests: images that contradict a calibration do so beyond its own uncertainty.
+by itself, then all images together, in which only one camera is possible. Errors of the calibration itself, of the
+camera and of the dots' places, are part of both tests: images contradict a calibration beyond its own uncertainty.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from scipy.stats import norm
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError
-from gough.core.text import listed
+from gough.core.text import counted, listed
 from gough.vision.adjustment import View, adjust
 from gough.vision.detector import Sighting
 from gough.vision.lens import Camera
@@ -91,7 +91,7 @@ class CalibrationTest:
             limits.append(f"of the focal length by {100 * sizes['focal']:.2g} % ({z:.2g} mm in z)")
         if np.isfinite(sizes.get("center", np.nan)):
             limits.append(f"of the center by {sizes['center']:.2g} px")
-        agree = f"{len(self.images)} images tested against the calibration"
+        agree = f"{counted(len(self.images), 'image')} tested against the calibration"
         if limits:
             lines.append(f"{agree}; a change {listed(limits)} would be found with probability 95 %.")
         else:
@@ -130,7 +130,7 @@ def check_images(
         views = [*views_of(measured, target, camera), *far]
         return CalibrationTest(images, (), explain(views, target, camera), depth, known)
     rest = [part for part, image in zip(parts, images, strict=True) if not image.cause]
-    together = _together(rest, camera)
+    together = _together(rest)
     contradiction = ""
     if any(test.probability < RUN_LEVEL / len(_TESTS) for test in together):
         agreeing = [pose for pose, image in zip(measured, images, strict=True) if not image.cause]
@@ -201,7 +201,11 @@ def _without_errors(matrix: Array, right: Array, cost: float) -> tuple[Array, Ar
     A = matrix[_COUNT:, _COUNT:] + np.eye(len(right) - _COUNT)
     back = np.linalg.solve(A, np.column_stack([matrix[_COUNT:, :_COUNT], right[_COUNT:]]))
     B = matrix[:_COUNT, _COUNT:]
-    return matrix[:_COUNT, :_COUNT] - B @ back[:, :-1], right[:_COUNT] - B @ back[:, -1], cost - right[_COUNT:] @ back[:, -1]
+    return (
+        matrix[:_COUNT, :_COUNT] - B @ back[:, :-1],
+        right[:_COUNT] - B @ back[:, -1],
+        cost - right[_COUNT:] @ back[:, -1],
+    )
 
 
 def _gain(matrix: Array, right: Array, rows: slice) -> tuple[float, int, Array, Array]:
@@ -253,14 +257,16 @@ def _in_words(name: str, change: Array, shift: float) -> str:
     if name == "focal":
         return f"a focal length changed by {100 * change[0]:+.2f} % explains it (focus or zoom)"
     if name == "center":
-        return f"a center shifted by {change[0]:+.1f}, {change[1]:+.1f} px explains it (region of interest, turned image)"
+        return (
+            f"a center shifted by {change[0]:+.1f}, {change[1]:+.1f} px explains it (region of interest, turned image)"
+        )
     if name == "distortion":
         return f"another distortion explains it (k1 {change[0]:+.3f}, k2 {change[1]:+.3f})"
     moved = shift * float(np.hypot(*change[:2]))
     return f"motion during the exposure of its rows explains it ({moved:.1f} px from first to last: rolling shutter)"
 
 
-def _together(parts: Sequence[_Part], camera: Camera) -> tuple[RunTest, ...]:
+def _together(parts: Sequence[_Part]) -> tuple[RunTest, ...]:
     """Each change, the same in all images; motions are of each image by itself."""
     if not parts:
         return ()
@@ -280,7 +286,9 @@ def _together(parts: Sequence[_Part], camera: Camera) -> tuple[RunTest, ...]:
     gains = [_gain(*_without_errors(part.matrix, part.right, part.cost)[:2], _MOTION) for part in parts]
     number = sum(each[1] for each in gains)
     out.append(
-        RunTest("motion", np.zeros(0), np.zeros(0), _probability(sum(e[0] for e in gains), number, left, freedom), np.nan)
+        RunTest(
+            "motion", np.zeros(0), np.zeros(0), _probability(sum(e[0] for e in gains), number, left, freedom), np.nan
+        )
     )
     return tuple(out)
 
@@ -292,7 +300,9 @@ def views_of(measured: Sequence[MeasuredPose], target: Any, camera: Camera) -> l
     views = []
     for pose in measured:
         pixels = expected(camera, target, pose.rotation, pose.position)[pose.which] + pose.residuals
-        views.append(View(Sighting(pose.which, pixels, pose.weight), pose.rotation, pose.position, pixels, pose.residuals))
+        views.append(
+            View(Sighting(pose.which, pixels, pose.weight), pose.rotation, pose.position, pixels, pose.residuals)
+        )
     return views
 
 
@@ -326,6 +336,7 @@ class _Explanation:
     text: str
     cost: float
     number: int
+    advice: str = "Calibrate the camera as it is used now"
 
 
 def explain(views: Sequence[View], target: Any, camera: Camera) -> str:
@@ -353,7 +364,7 @@ def explain(views: Sequence[View], target: Any, camera: Camera) -> str:
         text += (
             f". It explains only part: residuals are still {ratio / expected_ratio:.1f} times those of the calibration"
         )
-    return text + ". Calibrate the camera as it is used now"
+    return f"{text}. {found[best].advice}"
 
 
 def _explanations(views: Sequence[View], target: Any, camera: Camera) -> list[_Explanation]:
@@ -372,7 +383,8 @@ def _explanations(views: Sequence[View], target: Any, camera: Camera) -> list[_E
     as_is = fitted((), views)
     turned = fitted((), _turned(views, camera))
     if turned is not None:
-        out.append(_Explanation("the images are turned by 180° beside those of the calibration", turned[1], 0))
+        text = "the images are turned by 180° relative to those of the calibration"
+        out.append(_Explanation(text, turned[1], 0, "Turn them back, or calibrate with such images"))
     for columns in ((0, 1), (2, 3), (4, 5, 6, 7)):
         fit = fitted(columns, views)
         if fit is not None:
@@ -384,8 +396,9 @@ def _explanations(views: Sequence[View], target: Any, camera: Camera) -> list[_E
     if as_is is not None:
         moved = [_moved(view, target, as_is[0]) for view in as_is[2]]
         shift = float(np.median([each[1] for each in moved]))
-        text = f"the target moves while the rows are exposed (rolling shutter): {shift:.2g} px from the first to the last row"
-        out.append(_Explanation(text, as_is[1] - sum(each[0] for each in moved), 6 * len(views)))
+        text = f"the target moves while the rows are exposed (rolling shutter), {shift:.2g} px from first to last row"
+        cost = as_is[1] - sum(each[0] for each in moved)
+        out.append(_Explanation(text, cost, 6 * len(views), "Stop the robot for each image, or use a global shutter"))
     return [each for each in out if np.isfinite(each.cost)]
 
 
@@ -394,7 +407,12 @@ def _turned(views: Sequence[View], camera: Camera) -> list[View]:
     half = np.diag([-1.0, -1.0, 1.0])
     last = np.array(camera.size) - 1.0
     return [
-        View(replace(view.seen, pixels=last - view.seen.pixels), half @ view.rotation, half @ view.position, last - view.pixels)
+        View(
+            replace(view.seen, pixels=last - view.seen.pixels),
+            half @ view.rotation,
+            half @ view.position,
+            last - view.pixels,
+        )
         for view in views
     ]
 

@@ -62,7 +62,7 @@ class Camera(ArrayValue):
     center: Array
     """cx, cy in pixels."""
     distortion: Array = field(default_factory=lambda: np.zeros(5))
-    """k1, k2, p1, p2, k3, then k4, k5, k6 of the rational model, then s1 … s4 of a thin prism; k1 … k4 of a fisheye lens.
+    """k1, k2, p1, p2, k3, then k4, k5, k6 of the rational model, s1 … s4 of a thin prism; k1 … k4 of a fisheye lens.
 
     Those left out are zero; there are 5, 8 or 12 of them, or 4 of a fisheye lens.
     """

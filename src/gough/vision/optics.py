@@ -1,7 +1,7 @@
 """A camera with its lens, compiled by numba; importing this module imports numba.
 
-Parameters of a camera are fx, fy, cx, cy in pixels, then the coefficients of its lens in OpenCV's order; the center of a
-pixel has whole coordinates. Their number tells the model, as in OpenCV:
+Parameters of a camera are fx, fy, cx, cy in pixels, then the coefficients of its lens in OpenCV's order; the center of
+a pixel has whole coordinates. Their number tells the model, as in OpenCV:
 
     8    k1 … k4 of the fisheye model [KB06]
     9    k1, k2, p1, p2, k3 of Brown's model [BRO71]
