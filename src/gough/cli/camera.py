@@ -1,4 +1,4 @@
-"""`gough camera`: calibrate a camera from images of a target."""
+"""`gough camera`: calibrate a camera from images of a target, and convert camera files."""
 
 import re
 from pathlib import Path
@@ -8,16 +8,18 @@ import typer
 
 from gough.cli.options import AsJson, Images, ResultsFolder, TargetFile
 from gough.cli.progress import progress_bar
-from gough.cli.terminal import show_results
+from gough.cli.terminal import say, show_results
 from gough.core.errors import InputError
+from gough.core.files import new_file
 from gough.core.units import factor_between
 from gough.report import results_folder
 from gough.studies.vision import calibrate_from
 from gough.vision import DotTarget, anchored, image_files, read_target
+from gough.vision.camera_formats import FORMATS, read_any_camera, write_any_camera
 from gough.vision.lens_models import LENSES, LensFinding
 from gough.vision.targets import AnyTarget
 
-camera = typer.Typer(no_args_is_help=True, help="Calibrate a camera from images of a target.")
+camera = typer.Typer(no_args_is_help=True, help="Calibrate a camera, or convert camera files.")
 _ANCHOR = re.compile(r"^\s*(\d+)\s*-\s*(\d+)\s*=\s*([\d.]+)\s*(\w*)\s*$")
 
 
@@ -65,6 +67,46 @@ def calibrate(
     choice = found.calibrated.choice
     if choice is not None and choice.finding is LensFinding.INADEQUATE:
         raise typer.Exit(1)
+
+
+@camera.command()
+def convert(
+    source: Annotated[Path, typer.Argument(help="Camera file of gough, OpenCV, ROS (camera_info) or Kalibr (camchain).")],
+    out: Annotated[Path, typer.Argument(help="File to write: new.")],
+    *,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format", help=f"Format to write: {', '.join(FORMATS)}. Default: gough for .toml, opencv for .xml."
+        ),
+    ] = None,
+    size: Annotated[
+        str | None, typer.Option(help="Width and height of the images where the file does not state them: 1024x768.")
+    ] = None,
+    name: Annotated[str, typer.Option(help="Name of the camera in a Kalibr camchain.")] = "cam0",
+) -> None:
+    """Convert a camera file between gough, OpenCV, ROS and Kalibr. A lens that the format cannot represent is refused.
+
+    Only gough's format has the covariance and the noise of the calibration.
+    """
+    suffix = out.suffix.lower()
+    form = form or {".toml": "gough", ".xml": "opencv"}.get(suffix)
+    if form is None:
+        raise InputError(f"{out} may be of several formats: add --format with one of {', '.join(FORMATS)}")
+    lens = read_any_camera(source, size=None if size is None else _size(size), name=name)
+    text = write_any_camera(lens, form, xml=suffix == ".xml")
+    with new_file(out) as file:
+        file.write(text.encode())
+    say(f"Wrote {out} ({form}).")
+    if form != "gough" and lens.covariance is not None:
+        say(f"The covariance and noise of the calibration are not in it: keep {source}.")
+
+
+def _size(text: str) -> tuple[int, int]:
+    found = re.match(r"^\s*(\d+)\s*[x×,]\s*(\d+)\s*$", text)
+    if found is None:
+        raise InputError(f"a size is width and height in pixels, such as 1024x768; not '{text}'")
+    return int(found[1]), int(found[2])
 
 
 def _anchored(sheet: AnyTarget, text: str) -> DotTarget:

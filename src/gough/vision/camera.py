@@ -325,19 +325,31 @@ def camera_text(calibrated: CalibratedCamera) -> str:
         >>> print(camera_text(calibrated).splitlines()[1])
         size = [640, 480]  # pixels
     """
+    head = f"# {len(calibrated.views)} images, residuals {calibrated.rms:.4f} px"
     camera = calibrated.camera
+    if camera.noise is None:
+        camera = replace(camera, noise=NoiseLevel(calibrated.noise, 1.0, 0.0, 1.0))
+    return "\n".join([head, camera_toml(camera), "[target]", target_text(calibrated.target)])
+
+
+def camera_toml(camera: Camera) -> str:
+    """A camera as TOML, without the target that it was calibrated with.
+
+    Examples:
+        >>> print(camera_toml(Camera((640, 480), [600.0, 600.0], [319.5, 239.5])).splitlines()[1])
+        focal = [600.0, 600.0]  # fx, fy in pixels
+    """
     lines = [
-        f"# {len(calibrated.views)} images, residuals {calibrated.rms:.4f} px",
         f"size = {list(camera.size)}  # pixels",
         f"focal = {camera.focal.tolist()}  # fx, fy in pixels",
         f"center = {camera.center.tolist()}  # cx, cy; the center of the first pixel is 0, 0",
         *([] if camera.lens == "brown" else [f'lens = "{camera.lens}"']),
         f"distortion = {camera.distortion.tolist()}  # {', '.join(camera.names[4:])} as in OpenCV",
-        f"noise = {calibrated.noise!r}  # standard deviation of a dot's centroid, pixels",
     ]
     if camera.noise is not None:
         level = camera.noise
         lines += [
+            f"noise = {level.sigma!r}  # standard deviation of a dot's centroid, pixels",
             f"residual_ratio = {level.ratio!r}  # residuals over what the noise of the pixels predicts",
             f"residual_spread = {level.spread!r}  # standard deviation of its logarithm between images, beyond chance",
             f"residual_freedom = {level.freedom!r}  # degrees of freedom",
@@ -346,7 +358,7 @@ def camera_text(calibrated: CalibratedCamera) -> str:
     if camera.covariance is not None:
         lines += [f"covariance = [  # of {', '.join(camera.names)}"]
         lines += [f"    {row}," for row in camera.covariance.tolist()] + ["]"]
-    return "\n".join([*lines, "", "[target]", target_text(calibrated.target)])
+    return "\n".join([*lines, ""])
 
 
 def read_camera(path: str | Path) -> tuple[Camera, AnyTarget | None]:

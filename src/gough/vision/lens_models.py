@@ -140,8 +140,8 @@ class LensChoice:
         text = f"Lens '{self.used.name}' ({', '.join(self.used.terms)}): {self.finding.value}."
         if self.pattern < _LEVEL:
             text += (
-                f" The residuals follow a pattern over the image (p = {self.pattern:.1g}, level {_LEVEL:g}) that it does"
-                " not describe: the stated standard deviations are too small."
+                f" The residuals follow a pattern over the image (p = {self.pattern:.1g}, level {_LEVEL:g}) that it "
+                "does not describe: the stated standard deviations are too small."
             )
         if self.finding is not LensFinding.ADEQUATE and best is not self.used:
             text += f" Use --lens {best.name}."
