@@ -118,7 +118,7 @@ def measure(
     """Measure poses from images: poses.csv for gough calibrate, an error budget, and reasons for rejected images.
 
     Images of one configuration are recognized by their names (c017-r03-i05.png: configuration 17, run 3) or by
-    --table.
+    --table. Every image is tested against the calibration of the camera; exits with 1 if the images contradict it.
     """
     lens, calibrated_with = read_camera(camera)
     sheet = calibrated_with if description is None else read_target(description)
@@ -141,3 +141,5 @@ def measure(
         results.write(found.files)
     name = "poses.json" if as_json else ""
     show_results(out, found.files, json=name, text=str(found), places={"Poses": "poses.csv"})
+    if found.is_contradicted:
+        raise typer.Exit(1)

@@ -4,6 +4,7 @@ import csv
 import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -34,6 +35,7 @@ from gough.vision import (
     read_image,
     render,
 )
+from gough.vision.image_tests import CalibrationTest, check_images
 from gough.vision.images import common_names
 from gough.vision.target_drawing import png_file
 from gough.vision.targets import AnyTarget
@@ -64,7 +66,8 @@ def calibrate_from(
     files: Sequence[Path],
     target: AnyTarget,
     *,
-    terms: Sequence[str] = ("k1", "k2", "p1", "p2"),
+    terms: Sequence[str] | None = None,
+    lens: str | None = None,
     release: bool = True,
     on_image: Callable[[int], None] = lambda _: None,
 ) -> CameraStudy:
@@ -86,7 +89,7 @@ def calibrate_from(
             if len(pictures) < _PICTURES:
                 pictures.append(overlay(image, seen, f"overlay-{len(pictures) + 1}"))
         on_image(done)
-    return _calibrated(sightings, names, rejected, pictures, target, size, terms, release=release)
+    return _calibrated(sightings, names, rejected, pictures, target, size, terms, lens, release=release)
 
 
 def _require_size(shape: tuple[int, ...], size: tuple[int, int]) -> None:
@@ -101,12 +104,15 @@ def _calibrated(  # noqa: PLR0917 - what the images gave
     pictures: list[Drawing],
     target: AnyTarget,
     size: tuple[int, int] | None,
-    terms: Sequence[str],
+    terms: Sequence[str] | None,
+    lens: str | None,
     *,
     release: bool,
 ) -> CameraStudy:
     try:
-        calibrated = calibrate_camera(sightings, target, size or (1, 1), names=names, estimated=terms, release=release)
+        calibrated = calibrate_camera(
+            sightings, target, size or (1, 1), names=names, estimated=terms, lens=lens, release=release
+        )
     except InputError as error:
         reasons = "".join(f"\n{name}: {why}" for name, why in rejected)
         raise InputError(f"{error}{reasons}") from error
@@ -143,6 +149,13 @@ class PoseStudy:
     files: Mapping[str, bytes]
     bound: float | None = None
     """Stated bound of the centroids' errors, pixels."""
+    test: CalibrationTest | None = None
+    """The images tested against the calibration of the camera."""
+
+    @property
+    def is_contradicted(self) -> bool:
+        """Whether the images contradict the calibration of the camera: the poses are then wrong."""
+        return self.test is not None and bool(self.test.contradiction)
 
     def __str__(self) -> str:
         images = self.images
@@ -164,6 +177,9 @@ class PoseStudy:
                 f"If no centroid is off by more than {self.bound:g} px, errors are at most {axes} µm in x, y, z and "
                 f"{turns}° about them (median over the images; proven for an exact camera and target)."
             )
+        if self.test is not None:
+            lines = [*([str(self.test), ""] if self.is_contradicted else []), *lines]
+            lines += [] if self.is_contradicted else [str(self.test)]
         if self.repeatability is not None:
             lines += ["", "Repeatability in m and rad:", str(self.repeatability)]
         if images.rejected:
@@ -194,9 +210,11 @@ def measure_from(
     images = measure_images(
         files, target, camera, names=names, size_sigma=size_sigma, executor=executor, on_image=on_image
     )
+    images, test = _tested(images, dict(zip(names, files, strict=True)), target, camera)
     if not len(images):
         reasons = "".join(f"\n{name}: {why}" for name, why in images.rejected[:10])
-        raise InputError(f"none of {len(files)} images gives a pose:{reasons}")
+        wrong = f"\n{test}" if test.contradiction else ""
+        raise InputError(f"none of {len(files)} images gives a pose:{reasons}{wrong}")
     configuration, run, readings = known.of(images.names)
     half_width = None
     if bound is not None:
@@ -206,7 +224,32 @@ def measure_from(
     mean, scatter = None, None
     if configuration is not None and len(np.unique(configuration)) < len(poses):
         mean, scatter = averaged(poses)
-    return PoseStudy(images, poses, scatter, pose_documents(images, poses, mean, scatter), bound)
+    return PoseStudy(images, poses, scatter, pose_documents(images, poses, mean, scatter, test), bound, test)
+
+
+def _tested(
+    images: MeasuredImages, files: Mapping[str, Path], target: AnyTarget, camera: Camera
+) -> tuple[MeasuredImages, CalibrationTest]:
+    """The images without those that contradict the calibration by themselves, and the test of them all.
+
+    The target is looked for once more in some images without a pose: a wrong camera may be why there is none.
+    """
+    seen = []
+    for name, _ in images.rejected[:_LISTED]:
+        with suppress(ImageRefused):
+            image = read_image(files[name])
+            if image.shape[1::-1] == camera.size:
+                seen.append(find_target(image, target))
+    test = check_images(images.measured, target, camera, seen)
+    odd = set(test.rejected)
+    kept = [k for k in range(len(images)) if k not in odd]
+    images = MeasuredImages(
+        tuple(images.names[k] for k in kept),
+        tuple(images.measured[k] for k in kept),
+        (*images.rejected, *((images.names[k], test.images[k].cause) for k in sorted(odd))),
+        images.size_sigma,
+    )
+    return images, test
 
 
 def table_of(names: Sequence[str]) -> ImageTable:

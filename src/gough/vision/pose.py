@@ -132,7 +132,7 @@ def camera_factor(R: Array, t: Array, points: Array, weight: Array, camera: Came
 
 
 def _gain(R: Array, t: Array, points: Array, weight: Array, camera: Camera) -> tuple[Array, Array, Array]:
-    """Slopes of the weighted least-squares pose by all pixels (6, 2m); of the pixels by camera (2m, p), points (m, 2, 3)."""
+    """Slopes of the least-squares pose by pixels (6, 2m), and of these by camera (2m, p) and points (m, 2, 3)."""
     from gough.vision import optics  # noqa: PLC0415 - numba
 
     _, by_pose, by_camera, by_point = optics.slopes(camera.parameters, R, t, points)
