@@ -44,7 +44,8 @@ def campaign(rng, print_sigma, *, compared):
         pixels = LENS.project(R, t, printed.points)
         if (pixels > 10).all() and (pixels < np.array(LENS.size) - 10).all():
             sightings.append(seen(LENS, printed, R, t, rng))
-    found = calibrate_camera(sightings, SHEET, LENS.size, release=print_sigma > 0)
+    terms = ("k1", "k2", "p1", "p2")
+    found = calibrate_camera(sightings, SHEET, LENS.size, estimated=terms, release=print_sigma > 0)
     robot = GoughPlatform.deltalab()
     truth = robot.nominal + rng.normal(0, 1e-3, 42)
     readings = rng.choice(np.array(list(itertools.product([0.0, 0.07, 0.14], repeat=6))), POSES, replace=False)

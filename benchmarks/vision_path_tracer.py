@@ -19,7 +19,7 @@ from gough.core.rotations import exp, log
 from gough.core.tables import table
 from gough.vision import Camera, ImageRefused, design_target, measure_pose
 
-SIZE, FOCAL, SAMPLES = (480, 360), 465.0, 49
+SIZE, FOCAL, SAMPLES = (480, 360), 465.0, 32
 CAMERA = Camera(SIZE, [FOCAL, FOCAL], [(SIZE[0] - 1) / 2, (SIZE[1] - 1) / 2])
 TARGET = design_target(0.2, 0.2)
 LAMP = [0.5, -0.3, -0.1]

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from simulated import EXTREMAL, ROBOT, measured, truth
 
 from gough.core.errors import InputError
 from gough.core.rotations import exp
@@ -12,6 +11,7 @@ from gough.data import Poses, averaged, read_poses, write_poses
 from gough.geometry import calibrate
 from gough.geometry.common_errors import with_common_errors
 from gough.geometry.geometric import geometric
+from tests.geometry.simulated import EXTREMAL, ROBOT, measured, truth
 
 SHARED = 2e-4
 

@@ -51,9 +51,9 @@ def exact_pixel(camera, R, t, X):
 
 
 def exact_centroids(camera, target, R, t, offset):
-    """Expected centroids, of dots that are shifted by `offset`."""
+    """Expected centroids of every third dot, shifted by `offset`."""
     out = []
-    for point in target.points:
+    for point in target.points[::3]:
         X, Y, Z = (arb(float(each)) + offset for each in point)
         if target.radius == 0:
             out.append(exact_pixel(camera, R, t, [X, Y, Z])[:2])
@@ -104,11 +104,11 @@ def test_the_truth_is_inside_at_zero_tolerance(case, rng):
         seen = np.array(
             [
                 [at_bound(x, bound, int(s)) for x, s in zip(pair, signs, strict=True)]
-                for pair, signs in zip(exact, np.where(slope < 0, -1, 1), strict=True)
+                for pair, signs in zip(exact, np.where(slope < 0, -1, 1)[::3], strict=True)
             ]
         )
-        n = len(target.points)
-        pose = pose_of(Sighting(np.arange(n), seen, np.full(n, 0.01)), target, camera)
+        which = np.arange(0, len(target.points), 3)
+        pose = pose_of(Sighting(which, seen, np.full(len(which), 0.01)), target, camera)
         found = bounded_pose(pose, target, camera, bound, camera_error=camera_error, point_error=point_error)
         for k in range(3):
             assert abs(Fraction(float(t[k])) - Fraction(float(pose.position[k]))) <= Fraction(float(found.position[k]))
