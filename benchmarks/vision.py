@@ -148,7 +148,7 @@ def light(repeats):
     print(table(HEADS, rows, "l" + "r" * (len(HEADS) - 1)))
 
 
-def speed():
+def speed(repeats=12):
     cv2.setNumThreads(1)
     rng = np.random.default_rng(9)
     shown = [render(CAMERA, TARGET, R, t, Conditions(vignetting=0.2), rng).image for R, t in configurations()[::4]]
@@ -161,7 +161,7 @@ def speed():
         "gough, pose with covariance": lambda image: measure_pose(image, TARGET, CAMERA),
     }
     times = {name: [] for name in work}
-    for _ in range(12):
+    for _ in range(repeats):
         for image in shown:
             for name, call in work.items():
                 start = process_time()

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from gough.core.errors import InputError
 from gough.core.rotations import exp
 from gough.core.tables import table
 from gough.core.threads import one_blas_thread
@@ -83,7 +84,11 @@ def main(campaigns=100, seed=1):
         rng = np.random.default_rng(seed)
         inside, chi, refuted = {}, {}, {}
         for k in range(campaigns):
-            truth, answers = campaign(rng, print_sigma, compared=k % COMPARED == 0)
+            try:
+                truth, answers = campaign(rng, print_sigma, compared=k % COMPARED == 0)
+            except InputError as error:
+                print(f"campaign {k}: {error}", flush=True)
+                continue
             for name, answer in answers.items():
                 intervals = [answer.interval(each) for each in answer.model.names]
                 hits = [i.lower <= v <= i.upper for i, v in zip(intervals, truth, strict=True)]

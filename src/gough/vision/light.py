@@ -19,8 +19,8 @@ from gough.core.arrays import Array, Mask
 from gough.vision.detector import Sighting
 from gough.vision.lens import Camera
 
-_DEGREES = (1, 2, 3, 4)
-"""Degrees of the polynomials that describe light over the image; cross-validation chooses."""
+_SIZES = (3, 6, 10, 15)
+"""Coefficients of polynomials of degree 1 to 4, which describe light over the image; cross-validation chooses."""
 _ROWS_EACH = 2
 """Dots for each coefficient that a polynomial needs at least."""
 _FAR = 4.0
@@ -51,7 +51,7 @@ def light_of(seen: Sighting, target: Any, camera: Camera, R: Array, t: Array) ->
     places = (seen.pixels - (np.array(camera.size) - 1) / 2) / (max(camera.size) / 2)
     level = np.log(flux / images[:, 2]) - _growth(flux, images, spots.peak, spots.edge)
     near = np.abs(level - np.median(level)) < _NEAR_LEVEL
-    lit, ground = _fitted(places, level, near), _fitted(places, spots.ground, near)
+    lit, ground = _fitted(places, np.column_stack([level, spots.ground]), near)
     size = max(camera.size) / 2
     gain = spots.window / flux[:, None]
     shift = _times(moments, lit.slope / size) + _times(gain, ground.slope / size)
@@ -83,40 +83,58 @@ class _Fit(NamedTuple):
     """(n, 2, k): what independent standard normal errors add to `slope`."""
 
 
-def _fitted(places: Array, values: Array, near: Mask) -> _Fit:
-    """The polynomial of the degree with the least error of prediction (generalized cross-validation [GHW79])."""
-    best: tuple[float, _Fit] | None = None
-    for degree in _DEGREES:
-        exponents = np.array([(a, b) for a in range(degree + 1) for b in range(degree + 1 - a)])
-        if best is not None and int(near.sum()) < _ROWS_EACH * len(exponents):
+def _fitted(places: Array, values: Array, near: Mask) -> list[_Fit]:
+    """For each column of values, the polynomial with the least error of prediction (generalized cross-validation
+    [GHW79]).
+
+    Monomials stand in the order of their degree, so that one triangle holds the fits of all degrees.
+    """
+    basis, along, across = _basis(places, _degree(int(near.sum())))
+    Q, T = np.linalg.qr(basis[near])
+    return [_chosen(basis, along, across, column, near, Q, T) for column in values.T]
+
+
+def _chosen(  # noqa: PLR0917 - a fit
+    basis: Array, along: Array, across: Array, values: Array, near: Mask, Q: Array, T: Array
+) -> _Fit:
+    for _ in range(2):
+        y, n = values[near], len(Q)
+        parts = Q.T @ y
+        left = float(y @ y) - np.cumsum(parts**2)
+        sizes = [k for k in _SIZES if k <= len(parts)]
+        variances = [max(float(left[k - 1]), 0.0) / max(n - k, 1) for k in sizes]
+        best = int(np.argmin([variance / max(n - k, 1) for k, variance in zip(sizes, variances, strict=True)]))
+        k = sizes[best]
+        inverse = np.linalg.inv(T[:k, :k])
+        c = inverse @ parts[:k]
+        fit = basis[:, :k] @ c
+        off = np.abs(values - fit)
+        kept = near & (off <= _FAR * max(float(np.median(off[near])) / 0.6745, 1e-12))
+        if kept.sum() == near.sum() or kept.sum() < _ROWS_EACH * k:
             break
-        basis, along, across = _basis(places, exponents)
-        kept = near
-        for _ in range(2):
-            Q, T = np.linalg.qr(basis[kept])
-            c = np.linalg.solve(T + 1e-12 * np.eye(len(T)), Q.T @ values[kept])
-            left = values - basis @ c
-            typical = float(np.median(np.abs(left[kept]))) / 0.6745
-            kept = near & (np.abs(left) <= max(_FAR * typical, 1e-12))
-        spare = max(int(kept.sum()) - len(c), 1)
-        variance = float((left[kept] ** 2).sum()) / spare
-        score = variance / spare
-        if best is None or score < best[0]:
-            factor = np.sqrt(variance) * np.linalg.inv(T + 1e-12 * np.eye(len(T)))
-            slope = np.column_stack([along @ c, across @ c])
-            best = (score, _Fit(basis @ c, slope, np.stack([along @ factor, across @ factor], axis=1)))
-    assert best is not None
-    return best[1]
+        near = kept
+        Q, T = np.linalg.qr(basis[near])
+    factor = np.sqrt(variances[best]) * inverse
+    slope = np.column_stack([along[:, :k] @ c, across[:, :k] @ c])
+    return _Fit(fit, slope, np.stack([along[:, :k] @ factor, across[:, :k] @ factor], axis=1))
 
 
-def _basis(places: Array, exponents: Array) -> tuple[Array, Array, Array]:
-    """Monomials (n, k) of the places, and their derivatives by u and v."""
-    u, v = places.T[:, :, None]
-    a, b = exponents.T
+def _degree(n: int) -> int:
+    """The largest degree that n dots determine."""
+    return next((degree for degree in (4, 3, 2) if n >= _ROWS_EACH * _SIZES[degree - 1]), 1)
+
+
+def _basis(places: Array, degree: int) -> tuple[Array, Array, Array]:
+    """Monomials (n, k) of the places in the order of their degree, and their derivatives by u and v."""
+    powers = np.ones((2, degree + 1, len(places)))
+    for d in range(1, degree + 1):
+        powers[:, d] = powers[:, d - 1] * places.T
+    a, b = np.array([(d - j, j) for d in range(degree + 1) for j in range(d + 1)]).T
+    u, v = powers
     return (
-        u**a * v**b,
-        a * u ** np.maximum(a - 1, 0) * v**b,
-        b * u**a * v ** np.maximum(b - 1, 0),
+        (u[a] * v[b]).T,
+        (a[:, None] * u[np.maximum(a - 1, 0)] * v[b]).T,
+        (b[:, None] * u[a] * v[np.maximum(b - 1, 0)]).T,
     )
 
 

@@ -111,11 +111,11 @@ def pose_of(seen: Sighting, target: DotTarget | CircleGrid | CharucoBoard, camer
     noise = float(np.sqrt(scale * np.mean(seen.sigma**2)))
     inverse = np.linalg.inv(N)
     points = np.ascontiguousarray(target.points[seen.which])
-    gain, _, by_point = _gain(R, t, points, seen.sigma, camera)
+    gain, by_camera, by_point = _gain(R, t, points, seen.sigma, camera)
     by_light = gain @ light.factor.reshape(2 * len(seen), -1)
     uneven = by_light @ by_light.T
     spread = scale * inverse + uneven
-    common = np.zeros((6, 0)) if camera.covariance is None else camera_factor(R, t, points, seen.sigma, camera)
+    common = np.zeros((6, 0)) if camera.covariance is None else -gain @ by_camera @ _root(camera.covariance)
     dots = np.zeros((6, 0))
     if camera.dots_sigma > 0:
         by_dots = np.zeros((6, len(target.points), 2))
