@@ -19,7 +19,7 @@ from gough.core.rotations import exp, log
 from gough.core.tables import table
 from gough.vision import Camera, ImageRefused, design_target, measure_pose
 
-SIZE, FOCAL, SAMPLES = (480, 360), 465.0, 32
+SIZE, FOCAL, SAMPLES = (480, 360), 465.0, 36
 CAMERA = Camera(SIZE, [FOCAL, FOCAL], [(SIZE[0] - 1) / 2, (SIZE[1] - 1) / 2])
 TARGET = design_target(0.2, 0.2)
 LAMP = [0.5, -0.3, -0.1]
@@ -65,8 +65,8 @@ def rendered(python, poses, light):
 
 
 def exposed(linear, gamma, rng):
-    """What a sensor of 8 bits makes of light: the brightest hundredth at 90 % of its range."""
-    level = 230 * linear / np.quantile(linear, 0.99) + rng.normal(0, NOISE, linear.shape)
+    """What a sensor of 8 bits makes of light: the brightest thousandth at 80 % of its range."""
+    level = 205 * linear / np.quantile(linear, 0.999) + rng.normal(0, NOISE, linear.shape)
     return np.clip(np.rint(255 * (np.clip(level, 0, 255) / 255) ** (1 / gamma)), 0, 255).astype(np.uint8)
 
 

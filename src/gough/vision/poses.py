@@ -96,7 +96,7 @@ class MeasuredImages:
         """Errors of poses by those of the printed dots: the `count` combinations that matter most, and the rest."""
         factor = np.array([pose.dots for pose in self.measured])
         sigma = np.array([pose.sigma for pose in self.measured])
-        white = (factor / sigma[..., None]).reshape(-1, factor.shape[2])
+        white = (factor / sigma[..., None]).reshape(6 * len(factor), factor.shape[2])
         _, vectors = np.linalg.eigh(white.T @ white)
         turned = factor @ vectors[:, ::-1]
         rest = turned[..., count:]
