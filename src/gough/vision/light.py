@@ -97,26 +97,35 @@ def _fitted(places: Array, values: Array, near: Mask) -> list[_Fit]:
 def _chosen(  # noqa: PLR0917 - a fit
     basis: Array, along: Array, across: Array, values: Array, near: Mask, Q: Array, T: Array
 ) -> _Fit:
-    for _ in range(2):
-        y, n = values[near], len(Q)
-        parts = Q.T @ y
-        left = float(y @ y) - np.cumsum(parts**2)
-        sizes = [k for k in _SIZES if k <= len(parts)]
-        variances = [max(float(left[k - 1]), 0.0) / max(n - k, 1) for k in sizes]
-        best = int(np.argmin([variance / max(n - k, 1) for k, variance in zip(sizes, variances, strict=True)]))
-        k = sizes[best]
-        inverse = np.linalg.inv(T[:k, :k])
-        c = inverse @ parts[:k]
-        fit = basis[:, :k] @ c
-        off = np.abs(values - fit)
-        kept = near & (off <= _FAR * max(float(np.median(off[near])) / 0.6745, 1e-12))
-        if kept.sum() == near.sum() or kept.sum() < _ROWS_EACH * k:
-            break
-        near = kept
+    best, kept = _best(values[near], Q)
+    if not kept.all():
+        near = near.copy()
+        near[near] = kept
         Q, T = np.linalg.qr(basis[near])
-    factor = np.sqrt(variances[best]) * inverse
+    k = best
+    inverse = np.linalg.inv(T[:k, :k])
+    c = inverse @ (Q[:, :k].T @ values[near])
+    fit = basis[:, :k] @ c
+    variance = float(((values - fit)[near] ** 2).sum()) / max(len(Q) - k, 1)
+    factor = np.sqrt(variance) * inverse
     slope = np.column_stack([along[:, :k] @ c, across[:, :k] @ c])
     return _Fit(fit, slope, np.stack([along[:, :k] @ factor, across[:, :k] @ factor], axis=1))
+
+
+def _best(y: Array, Q: Array) -> tuple[int, Mask]:
+    """The number of coefficients of the polynomial that predicts best, and the dots that are not far from it."""
+    chosen: tuple[float, int, Mask] | None = None
+    for k in _SIZES:
+        if k > Q.shape[1]:
+            break
+        left = np.abs(y - Q[:, :k] @ (Q[:, :k].T @ y))
+        kept = left <= _FAR * max(float(np.median(left)) / 0.6745, 1e-12)
+        spare = max(int(kept.sum()) - k, 1)
+        score = float((left[kept] ** 2).sum()) / spare**2
+        if chosen is None or score < chosen[0]:
+            chosen = (score, k, kept)
+    assert chosen is not None
+    return chosen[1:]
 
 
 def _degree(n: int) -> int:
