@@ -23,6 +23,7 @@ _POSITION = ("x", "y", "z")
 _NAMED, _NUMBERED = ("qw", "qx", "qy", "qz"), ("q1", "q2", "q3", "q4")
 _VECTOR = ("rx", "ry", "rz")
 _EULER, _NAUTICAL = ("e1", "e2", "e3"), ("roll", "pitch", "yaw")
+_BOUNDS = tuple(f"h{i + 1}" for i in range(6))
 _MATRIX = tuple(f"r{i}{j}" for i in (1, 2, 3) for j in (1, 2, 3))
 _ORIENTATION = (*_NAMED, *_NUMBERED, *_VECTOR, *_EULER, *_NAUTICAL, *_MATRIX)
 _FAR = 30.0
@@ -47,8 +48,10 @@ def read_poses(
     Columns: x, y, z; the orientation as qw, qx, qy, qz, or as q1…q4 in an order that `quaternion` states, or as a
     rotation vector rx, ry, rz, or as rz alone where the platform turns about z, or as a matrix r11…r33, or as Euler
     angles e1, e2, e3, in the order of the turns, or roll, pitch, yaw, of a convention that `euler` states, or not at
-    all; the readings l1, l2, …; where poses were repeated, `configuration` and `run`; and, where it is known, the
-    upper triangle of the covariance of x, y, z and the left rotation vector, c11, c12, … c66, in m and rad.
+    all; the readings l1, l2, …; where poses were repeated, `configuration` and `run`; where it is known, the upper
+    triangle of the covariance of x, y, z and the left rotation vector, c11, c12, … c66, in m and rad; and, where
+    poses share errors, their factor (`Poses.common`): s1_1, … s6_1 by the first shared error, s1_2, … by the next.
+    Bounds of the errors, for certification, are columns h1, … h6 of x, y, z and the left rotation vector.
 
     Args:
         path: The file.
@@ -87,10 +90,12 @@ def read_poses(
     rotation = reader.rotation(quaternion, notes) if euler is None else reader.euler(euler)
     readings = reader.load([f"l{i + 1}" for i in range(chains)], "readings", reading_unit)
     labels = {name: reader.labels(name) for name in ("configuration", "run")}
-    covariance = reader.covariance(3 if rotation is None else 6)
+    size = 3 if rotation is None else 6
+    covariance, common = reader.covariance(size), reader.common(size)
     places = reader.places
     try:
-        poses = Poses(position, rotation, readings, covariance, notes=tuple(notes), places=places, **labels)
+        noise: dict[str, Any] = {"covariance": covariance, "common": common, "half_width": reader.half_width(size)}
+        poses = Poses(position, rotation, readings, **noise, notes=tuple(notes), places=places, **labels)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     return poses.without_copies()
@@ -340,6 +345,20 @@ class _Reader:
         C[:, i, j] = C[:, j, i] = values
         return C
 
+    def common(self, size: int) -> Array | None:
+        """Factors (N, size, k) of errors that the poses share, in SI units; None where there are none."""
+        count = 0
+        while self.has(_shared(0, count)):
+            count += 1
+        if not count:
+            return None
+        values = self.load([_shared(axis, k) for k in range(count) for axis in range(size)], "", None)
+        return np.swapaxes(values.reshape(-1, count, size), 1, 2)
+
+    def half_width(self, size: int) -> Array | None:
+        """Bounds (N, size) of the errors, in SI units; None where there are none."""
+        return self.load(_BOUNDS[:size], "", None) if self.has(_BOUNDS[0]) else None
+
     def labels(self, name: str) -> Any:
         if not self.has(name):
             return None
@@ -353,6 +372,11 @@ def _triangle(size: int) -> tuple[tuple[str, ...], Any]:
     """Names c11, c12, … of the upper triangle of a covariance, and their rows and columns."""
     i, j = np.triu_indices(size)
     return tuple(f"c{a + 1}{b + 1}" for a, b in zip(i, j, strict=True)), (i, j)
+
+
+def _shared(axis: int, error: int) -> str:
+    """The name of a column: what a standard deviation of a shared error does to x, y, z or the rotation vector."""
+    return f"s{axis + 1}_{error + 1}"
 
 
 def seeming_order(q: Any) -> Order | None:
@@ -400,6 +424,11 @@ def write_poses(path: str | Path, poses: Poses, *, overwrite: bool = False) -> N
         names, (i, j) = _triangle(poses.covariance.shape[-1])
         C = np.broadcast_to(poses.covariance, (len(poses), *poses.covariance.shape[-2:]))
         parts |= dict(zip(names, C[:, i, j].T, strict=True))
+    if poses.common is not None:
+        _, size, count = poses.common.shape
+        parts |= {_shared(axis, k): poses.common[:, axis, k] for k in range(count) for axis in range(size)}
+    if poses.half_width is not None:
+        parts |= dict(zip(_BOUNDS, poses.half_width.T, strict=False))
     with new_file(path, overwrite=overwrite) as file:
         if suffix == ".npz":
             np.savez(file, allow_pickle=False, **parts)

@@ -17,7 +17,7 @@ from gough.unknowns import Unknowns
 
 _TOLERANCE = 2.0
 """Standard deviations in a tolerance: 95 %."""
-_OPEN = 1e3
+OPEN = 1e3
 """Standard deviation of a parameter without a tolerance, in its unit: far more than any robot has."""
 
 
@@ -107,7 +107,7 @@ def tolerance_sigma(tolerance: float | Mapping[str, float], model: KinematicMode
         >>> tolerance_sigma({"arm_*": 0.002}, LinearDelta())[-3:].tolist()
         [0.001, 0.001, 0.001]
     """
-    result = np.full(len(model.names), _OPEN)
+    result = np.full(len(model.names), OPEN)
     if not isinstance(tolerance, Mapping):
         lengths = [name for name, unit in zip(model.names, model.units, strict=True) if unit == "m"]
         tolerance = dict.fromkeys(lengths, tolerance)
@@ -153,7 +153,8 @@ def believed(
     assert unknowns.nominal is not None
     assert isinstance(unknowns.prior, Box)
     free = np.flatnonzero(~unknowns.is_fixed)
-    center, sigma = unknowns.nominal[free], tolerance_sigma(tolerance, model)[free]
+    stated = tolerance_sigma(tolerance, model)
+    center, sigma = unknowns.nominal[free], np.append(stated, np.full(len(unknowns) - len(stated), OPEN))[free]
     names, units = (tuple(words[i] for i in free) for words in (unknowns.names, unknowns.units))
     own = Unknowns(names, units, center, ConfidenceEllipsoid(center, np.diag(sigma**2)))
     return replace(problem, equations=HeldEquations(problem.equations, unknowns.nominal, free), unknowns=own)

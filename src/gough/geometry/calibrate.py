@@ -19,6 +19,7 @@ from gough.geometry.alignment import aligned as aligned_blueprint
 from gough.geometry.alignment import frames_of_translations
 from gough.geometry.beliefs import believed, matching, require_tolerance
 from gough.geometry.chain_equations import ChainEquations
+from gough.geometry.common_errors import with_common_errors
 from gough.geometry.descent import Arrived, approach, approach_robustly
 from gough.geometry.diagnosis import Diagnosis, conventions, effects, is_doubtful, warnings
 from gough.geometry.framed import base_names, moved_frames, platform_names
@@ -67,7 +68,8 @@ def calibrate(
     Where the poses state their noise, each pose's equations are weighted by Σ_F⁻¹ = (J_M Σ_M J_Mᵀ)⁻¹, re-evaluated at
     each step, and χ² tests whether the noise explains the residuals. Where they do not, every chain's weight is found
     from its own residuals. Where the covariances of the poses are stated and the noise of the readings is not, that
-    noise is estimated too.
+    noise is estimated too. Errors that the poses share (`Poses.common`) are estimated with the parameters, so that
+    intervals contain them; not with `robust`.
 
     Args:
         robot: The robot with its blueprint.
@@ -126,10 +128,15 @@ def calibrate(
     problem = problem_of(begun)
     try:
         method = _method(begun, robust=robust)
-        answer, near = _answered(believed(problem, tolerance, model), method, robust=robust, noise=noise)
+
+        def answered(problem: NonlinearProblem) -> tuple[Estimate, Array | None]:
+            whole = problem if robust else with_common_errors(problem, begun)
+            return _answered(believed(whole, tolerance, model), method, robust=robust, noise=noise)
+
+        answer, near = answered(problem)
         if answer.status is not Status.OK and _states_noise(begun):  # squares of large errors shrink a robot to a point
             problem = problem_of(begun, "length")
-            answer, near = _answered(believed(problem, tolerance, model), method, robust=robust, noise=noise)
+            answer, near = answered(problem)
     except (InputError, np.linalg.LinAlgError) as error:
         why = (
             _misread(model, theta, stated)
@@ -174,7 +181,7 @@ def _values(
     assert problem.unknowns.nominal is not None
     values = problem.unknowns.nominal.copy()
     if not np.isfinite(answer.value).all():
-        return values if near is None else near, answer
+        return values if near is None else near[: len(values)], answer
     for name, value in zip(answer.unknowns.names, answer.value, strict=True):
         if name in problem.unknowns.names:
             values[problem.unknowns.index(name)] = value
@@ -255,7 +262,7 @@ class _Placed(NamedTuple):
             return like
         if frames is None or len(self.moved_bodies) == 2:
             return poses
-        plain = poses if model.has_orientation else _without_rotation(poses)
+        plain = poses if model.has_orientation else poses.without_rotation()
         moved = StatedFrames.of(frames).moved(plain)
         if not isinstance(model, GoughPlatform):
             require_of_robot(moved)
@@ -361,10 +368,6 @@ def _require_together(
         return
     require(not scale, "a scale of positions is not found together with frames: leave scale out, or free parameters")
     require(prior is None, "bounds on parameters are not taken where frames are found: leave them out")
-
-
-def _without_rotation(poses: Poses) -> Poses:
-    return replace(poses, rotation=None, covariance=_of_position(poses))
 
 
 def _frame_covariance(answer: Estimate, scale: float) -> Array | None:
@@ -568,9 +571,7 @@ def in_robot_frame(model: KinematicModel, poses: Poses, frames: StatedFrames) ->
         InputError: the frames do not belong to such a robot.
     """
     require_frames_of(model, frames)
-    moved = frames.moved(
-        poses if model.has_orientation else replace(poses, rotation=None, covariance=_of_position(poses))
-    )
+    moved = frames.moved(poses if model.has_orientation else poses.without_rotation())
     require_of_robot(moved)
     return moved
 
@@ -587,10 +588,6 @@ def require_frames_of(model: KinematicModel, frames: StatedFrames) -> None:
             f"a {model.name} does not turn, so that where the target is on its platform cannot be told from where the "
             "base is: leave out the frame of the platform, and state the base as seen by the target's origin"
         )
-
-
-def _of_position(poses: Poses) -> Array | None:
-    return None if poses.covariance is None else poses.covariance[..., :3, :3]
 
 
 def estimated_frames(model: KinematicModel, poses: Poses) -> Frames:

@@ -339,7 +339,7 @@ def _shown(found: Sequence[Hypothesis], chosen: Hypothesis) -> tuple[Hypothesis,
 
 
 def _scaled(poses: Poses, scale: float, *, turns: bool) -> Poses:
-    plain = poses if turns or poses.rotation is None else replace(poses, rotation=None, covariance=None)
+    plain = poses if turns or poses.rotation is None else poses.without_rotation()
     return replace(plain, position=scale * plain.position)
 
 
@@ -412,7 +412,7 @@ class _Day:
 
         model, p = self.model, len(self.model.names)
         poses = _moved(self.poses, frames)
-        plain = replace(poses, covariance=None, reading_sigma=None)
+        plain = replace(poses, covariance=None, common=None, reading_sigma=None)
         problem = framed(model, plain, unknowns or BASE[:1], start=self.start, form="length")
         theta = problem.unknowns.nominal
         assert theta is not None

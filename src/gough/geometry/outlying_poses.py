@@ -113,7 +113,7 @@ def exchanged(tests: NestedTests, poses: tuple[int, ...], theta: Array) -> tuple
     fitted = tests.fitted
     model, every = fitted.model, fitted.poses
     clean = np.setdiff1d(tests.kept, poses)
-    plain = replace(every.select(clean), covariance=None, reading_sigma=None)
+    plain = replace(every.select(clean), covariance=None, common=None, reading_sigma=None)
     free = [model.names[k] for k in tests.free]
     theta = approach(geometric(model, plain, start=theta, free=free, form="length"), theta).theta
     best: tuple[float, tuple[int, int]] | None = None

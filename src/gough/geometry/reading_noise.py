@@ -69,7 +69,7 @@ def reading_noise(problem_of: Callable[[Poses], NonlinearProblem], poses: Poses)
     chosen = poses.select(np.arange(0, len(poses), step)) if step > 1 else poses
     first = problem_of(replace(chosen, reading_sigma=np.array(1.0)))
     theta = np.asarray(first.unknowns.nominal)
-    sigma = float(np.sqrt(np.mean(_Closure.of(first, theta).y ** 2)))
+    sigma = float(np.sqrt(np.mean(_Closure.of(first, theta, chosen.common).y ** 2)))
     for _ in range(_ROUNDS):
         if not sigma > 0:
             return None
@@ -78,7 +78,7 @@ def reading_noise(problem_of: Callable[[Poses], NonlinearProblem], poses: Poses)
         if not np.isfinite(near.theta).all():
             return None
         theta = near.theta
-        rows = _Closure.of(problem, theta)
+        rows = _Closure.of(problem, theta, chosen.common)
         if rows.excess <= 0:
             return None
         before, sigma = sigma, float(np.sqrt(rows.likeliest()))
@@ -100,7 +100,8 @@ class _Closure(NamedTuple):
     eigenvalues: Array
 
     @classmethod
-    def of(cls, problem: NonlinearProblem, theta: Array) -> "_Closure":
+    def of(cls, problem: NonlinearProblem, theta: Array, common: Array | None = None) -> "_Closure":
+        """The equations at θ; errors that the poses share count as unknowns of any size."""
         equations = problem.equations
         assert isinstance(equations, ChainEquations)
         f, J, J_m = equations.both(theta, problem.measured)
@@ -113,7 +114,10 @@ class _Closure(NamedTuple):
         free = np.flatnonzero(~problem.unknowns.is_fixed)
         turned = vectors.transpose(0, 2, 1)
         y = (turned @ (f / by_reading)[..., None]).reshape(-1)
-        Z = (turned @ (J[..., free] / by_reading[..., None])).reshape(len(y), -1)
+        columns = J[..., free] / by_reading[..., None]
+        if common is not None:
+            columns = np.concatenate([columns, A @ common[:, : A.shape[2]]], axis=2)
+        Z = (turned @ columns).reshape(len(y), -1)
         size = np.linalg.norm(Z, axis=0)
         return cls(y, Z / np.where(size > 0, size, 1.0), np.maximum(values, 0.0).reshape(-1))
 

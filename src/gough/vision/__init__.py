@@ -13,6 +13,7 @@ from gough.vision.images import read_image as read_image
 from gough.vision.lens import Camera as Camera
 from gough.vision.pose import MeasuredPose as MeasuredPose
 from gough.vision.pose import measure_pose as measure_pose
+from gough.vision.pose_enclosure import PoseBounds as PoseBounds
 from gough.vision.poses import MeasuredImages as MeasuredImages
 from gough.vision.poses import bounded_pose as bounded_pose
 from gough.vision.poses import camera_share as camera_share
@@ -42,6 +43,7 @@ __all__ = [
     "ImageRefused",
     "MeasuredImages",
     "MeasuredPose",
+    "PoseBounds",
     "Rendering",
     "Sighting",
     "Target",

@@ -147,7 +147,7 @@ def leg_by_leg(case: RebuiltPlatform, weights: Weights, measured: Poses | None =
     measured as rotation vectors.
     """
     poses = case.poses if measured is None else measured
-    plain = replace(poses, covariance=None, reading_sigma=None)
+    plain = replace(poses, covariance=None, common=None, reading_sigma=None)
     problem = geometric(case.campaign.robot, plain, start=case.plain.value, form="squared")
     equations = problem.equations
     assert isinstance(equations, ChainEquations)
