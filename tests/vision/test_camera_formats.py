@@ -40,7 +40,9 @@ def test_ros_files_hold_the_same_numbers(camera, tmp_path):
     assert data["distortion_coefficients"]["data"] == camera.distortion.tolist()
     assert np.array(data["camera_matrix"]["data"]).reshape(3, 3)[0, 0] == camera.focal[0]
     assert data["projection_matrix"]["cols"] == 4
-    assert data["distortion_model"] == {5: "plumb_bob", 8: "rational_polynomial", 4: "equidistant"}[len(camera.distortion)]
+    assert (
+        data["distortion_model"] == {5: "plumb_bob", 8: "rational_polynomial", 4: "equidistant"}[len(camera.distortion)]
+    )
     assert read_any_camera(path) == camera
 
 

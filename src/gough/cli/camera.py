@@ -71,7 +71,9 @@ def calibrate(
 
 @camera.command()
 def convert(
-    source: Annotated[Path, typer.Argument(help="Camera file of gough, OpenCV, ROS (camera_info) or Kalibr (camchain).")],
+    source: Annotated[
+        Path, typer.Argument(help="Camera file of gough, OpenCV, ROS (camera_info) or Kalibr (camchain).")
+    ],
     out: Annotated[Path, typer.Argument(help="File to write: new.")],
     *,
     form: Annotated[

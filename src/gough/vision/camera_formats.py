@@ -91,7 +91,9 @@ def _parsed(text: str) -> Mapping[str, Any]:
     try:
         import yaml  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
     except ImportError as error:
-        raise InputError("YAML files are read with PyYAML, which is not installed: pip install gough[vision]") from error
+        raise InputError(
+            "YAML files are read with PyYAML, which is not installed: pip install gough[vision]"
+        ) from error
     try:
         data = yaml.safe_load(text)
     except yaml.YAMLError as error:
@@ -199,7 +201,12 @@ def _to_ros(camera: Camera) -> str:
 
 
 def _block(name: str, values: Array) -> list[str]:
-    return [f"{name}:", f"  rows: {values.shape[0]}", f"  cols: {values.shape[1]}", f"  data: {_listed(values.ravel())}"]
+    return [
+        f"{name}:",
+        f"  rows: {values.shape[0]}",
+        f"  cols: {values.shape[1]}",
+        f"  data: {_listed(values.ravel())}",
+    ]
 
 
 def _listed(values: Array) -> str:

@@ -200,12 +200,9 @@ def _without_errors(matrix: Array, right: Array, cost: float) -> tuple[Array, Ar
     """Normal equations of the changes, with the calibration's own errors (of variance 1) eliminated; and the cost."""
     A = matrix[_COUNT:, _COUNT:] + np.eye(len(right) - _COUNT)
     back = np.linalg.solve(A, np.column_stack([matrix[_COUNT:, :_COUNT], right[_COUNT:]]))
-    B = matrix[:_COUNT, _COUNT:]
-    return (
-        matrix[:_COUNT, :_COUNT] - B @ back[:, :-1],
-        right[:_COUNT] - B @ back[:, -1],
-        cost - right[_COUNT:] @ back[:, -1],
-    )
+    B, own = matrix[:_COUNT, _COUNT:], right[_COUNT:]
+    M, g = matrix[:_COUNT, :_COUNT] - B @ back[:, :-1], right[:_COUNT] - B @ back[:, -1]
+    return M, g, cost - float(own @ back[:, -1])
 
 
 def _gain(matrix: Array, right: Array, rows: slice) -> tuple[float, int, Array, Array]:
