@@ -56,7 +56,7 @@ def test_clean_images_pass(found, rng):
 CASES = {
     "focal length is changed by": {"truth": replace(TRUTH, focal=1.005 * TRUTH.focal)},
     "turned by 180°": {"change": lambda pixels: np.array([1023.0, 767.0]) - pixels},
-    "center is shifted by +30.": {"change": lambda pixels: pixels + [30.0, 0.0]},
+    "center is shifted by +30.": {"change": lambda pixels: pixels + np.array([30.0, 0.0])},
     "rolling shutter": {"moving": 3.0},
 }
 

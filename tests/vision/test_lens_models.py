@@ -6,6 +6,7 @@ import pytest
 from gough.core.errors import InputError
 from gough.core.rotations import exp
 from gough.vision import Camera, CircleGrid, Sighting, calibrate_camera, optics
+from gough.vision.adjustment import adjust
 from gough.vision.camera import expected
 from gough.vision.lens_models import LENSES, LensFinding, compare, fit_lenses, lens_named
 
@@ -130,8 +131,6 @@ def test_held_out_costs_are_those_of_fits_without_the_view(third_order):
 
 
 def _adjusted(start, views, free):
-    from gough.vision.adjustment import adjust  # noqa: PLC0415 - beside its use
-
     return adjust(start, GRID.points, GRID.radius, views, free, None)
 
 
