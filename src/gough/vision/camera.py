@@ -171,7 +171,8 @@ def _forced(estimated: Sequence[str] | None, lens: str | None) -> Lens | None:
 
 def _rough(camera: Camera, target: Any, views: Sequence[View], sigma: float | None) -> Adjustment:
     """A first fit that knows most lenses; outliers are still in it."""
-    fits, refused = [], None
+    fits: list[Adjustment] = []
+    refused: InputError | None = None
     for name in ("k3", "fisheye"):
         lens = LENSES[name]
         start = lens.start(fits[0].camera if fits else camera)

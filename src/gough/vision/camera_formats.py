@@ -36,7 +36,7 @@ def read_any_camera(path: str | Path, *, size: tuple[int, int] | None = None, na
     Examples:
         >>> from tempfile import TemporaryDirectory
         >>> chain = "cam0:\n  camera_model: pinhole\n  intrinsics: [600.0, 601.0, 319.5, 239.5]\n"
-        >>> chain += "  distortion_model: radtan\n  distortion_coeffs: [-0.1, 0.02, 0.0, 0.0]\n  resolution: [640, 480]\n"
+        >>> chain += "  distortion_model: radtan\n  distortion_coeffs: [-0.1, 0.02, 0, 0]\n  resolution: [640, 480]\n"
         >>> with TemporaryDirectory() as folder:
         ...     file = Path(folder, "camchain.yaml")
         ...     _ = file.write_text(chain)
@@ -76,8 +76,8 @@ def write_any_camera(camera: Camera, form: str, *, xml: bool = False) -> str:
         >>> write_any_camera(Camera((640, 480), [600.0, 600.0], [319.5, 239.5], [0, 0, 0, 0, 0.1]), "kalibr")
         Traceback (most recent call last):
         ...
-        gough.core.errors.InputError: Kalibr's radtan model has k1, k2, p1, p2 only, but this lens has k3 = 0.1: calibrate \
-with --lens tangential, or choose another format
+        gough.core.errors.InputError: Kalibr's radtan model has k1, k2, p1, p2 only, but this lens has k3 = 0.1: \
+calibrate with --lens tangential, or choose another format
     """
     require(form in FORMATS, f"no format is called '{form}'{nearest(form, FORMATS)} ({', '.join(FORMATS)})")
     if form == "gough":

@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.stats import f as f_distribution
-from scipy.stats import norm
+from scipy.special import fdtrc, ndtri
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError
@@ -56,7 +55,7 @@ class RunTest:
     estimate: Array
     sigma: Array
     probability: float
-    """Of so large an estimate with a right calibration."""
+    """Probability of so large an estimate with a right calibration."""
     detectable: float
     """Size of the change that is found with probability 95 %; NaN where it shows in no image."""
 
@@ -200,12 +199,9 @@ def _without_errors(matrix: Array, right: Array, cost: float) -> tuple[Array, Ar
     """Normal equations of the changes, with the calibration's own errors (of variance 1) eliminated; and the cost."""
     A = matrix[_COUNT:, _COUNT:] + np.eye(len(right) - _COUNT)
     back = np.linalg.solve(A, np.column_stack([matrix[_COUNT:, :_COUNT], right[_COUNT:]]))
-    B = matrix[:_COUNT, _COUNT:]
-    return (
-        matrix[:_COUNT, :_COUNT] - B @ back[:, :-1],
-        right[:_COUNT] - B @ back[:, -1],
-        cost - right[_COUNT:] @ back[:, -1],
-    )
+    B, own = matrix[:_COUNT, _COUNT:], right[_COUNT:]
+    M, g = matrix[:_COUNT, :_COUNT] - B @ back[:, :-1], right[:_COUNT] - B @ back[:, -1]
+    return M, g, cost - float(own @ back[:, -1])
 
 
 def _gain(matrix: Array, right: Array, rows: slice) -> tuple[float, int, Array, Array]:
@@ -223,7 +219,7 @@ def _probability(gain: float, number: int, cost: float, freedom: float) -> float
     if number == 0:
         return 1.0
     left = max(cost - gain, 1e-300) / max(freedom - number, 1.0)
-    return float(f_distribution.sf(gain / number / left, number, max(freedom - number, 1.0)))
+    return float(fdtrc(number, max(freedom - number, 1.0), max(gain / number / left, 0.0)))
 
 
 def _one(part: _Part, camera: Camera) -> ImageTest:
@@ -243,7 +239,7 @@ def _one(part: _Part, camera: Camera) -> ImageTest:
     probability = found[least][0]
     if camera.noise is not None:
         allowed = max(_NOISIER, float(np.exp(3 * camera.noise.spread)))
-        chance = float(f_distribution.sf((noise / allowed) ** 2, part.freedom, camera.noise.freedom))
+        chance = float(fdtrc(part.freedom, camera.noise.freedom, (noise / allowed) ** 2))
         probability = min(probability, chance)
         if chance < level and not cause:
             cause = (
@@ -276,7 +272,7 @@ def _together(parts: Sequence[_Part]) -> tuple[RunTest, ...]:
     scale = left / freedom
     out = []
     level = RUN_LEVEL / len(_TESTS)
-    reach = float(norm.isf(level / 2) + norm.isf(1 - _POWER))
+    reach = float(ndtri(1 - level / 2) + ndtri(_POWER))
     for name in _TESTS[:-1]:
         gain, number, change, covariance = _gain(M, g, _CHANGES[name])
         sigma = np.sqrt(np.maximum(covariance.diagonal() * scale, 0.0))

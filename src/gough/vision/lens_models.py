@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
-from scipy.stats import f as f_distribution
+from scipy.special import fdtrc
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest
@@ -14,7 +14,7 @@ from gough.vision.adjustment import Adjustment, Columns, View, adjust, pattern
 from gough.vision.lens import BROWN, FISHEYE, Camera
 
 _PRICE = 1.0
-"""Held-out log-likelihood that each further coefficient must gain: noise gains more once in 22 times."""
+"""Held-out log-likelihood that each further coefficient must gain: in theory noise gains more in 1 of 22 cases."""
 _LEVEL = 1e-3
 """Level of the test for patterns in the residuals."""
 _DEGREE = 6
@@ -202,7 +202,7 @@ def compare(fits: Mapping[str, Adjustment]) -> tuple[LensFit, ...]:
             out.append(LensFit(lens, np.nan, np.nan))
             continue
         ratio = fit.held_out.sum() / first.held_out.sum()
-        out.append(LensFit(lens, float(np.sqrt(fit.cost / fit.freedom)), float(-freedom / 2 * np.log(ratio))))
+        out.append(LensFit(lens, float(np.sqrt(fit.cost / fit.freedom)), float(-freedom / 2 * np.log(ratio)) + 0.0))
     return tuple(out)
 
 
@@ -215,7 +215,7 @@ def pattern_probability(adjusted: Adjustment, nominal: Array, lens: Lens, print_
     statistic, rank = pattern(adjusted, nominal, lens.free, print_sigma, _smooth(adjusted.camera.size))
     if rank == 0:
         return 1.0
-    return float(f_distribution.sf(statistic / rank, rank, max(adjusted.freedom - rank, 1.0)))
+    return float(fdtrc(rank, max(adjusted.freedom - rank, 1.0), max(statistic / rank, 0.0)))
 
 
 def _smooth(size: tuple[int, int]) -> Columns:
