@@ -34,7 +34,7 @@ Quaternion = tuple[Span, Span, Span, Span]
 _KEYS = {
     "": {"robot", "poses", "noise", "calibration", "frames", "selection", "certify", "output"},
     "robot": {"family", "file", "name", "blueprint", "geometry", "chains", "gains", "reading_unit"},
-    "poses": {"file", "validation", "columns", "units", "quaternion", "exclude", "missing", "average"},
+    "poses": {"file", "validation", "columns", "units", "quaternion", "euler", "exclude", "missing", "average"},
     "poses.units": {"position", "rotation", "readings"},
     "noise": {"position", "orientation", "readings"},
     "calibration": {"frames", "fixed", "tolerance", "scale", "robust", "folds"},
@@ -213,6 +213,8 @@ class _Reader:
             raise NotDerived("poses are averages of repeats")
         if asked.get("exclude") or asked.get("missing", "refuse") != "refuse":
             raise NotDerived("the study leaves out poses (exclude, missing)")
+        if asked.get("euler") is not None:
+            raise NotDerived("orientations are Euler angles")
         self._table, self._order = table, asked.get("quaternion")
         self._columns, self._units = (table_in(asked, key) for key in ("columns", "units"))
         self._names = [split_head(head) for head in table.heads]

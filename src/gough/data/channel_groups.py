@@ -9,7 +9,7 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError, require
-from gough.data.sources import find_column
+from gough.data.sources import find_column, first_nan_of
 from gough.data.times import Kind, Stamps, Times
 
 TIME = "time"
@@ -62,6 +62,10 @@ class GroupSource:
     def load(self, columns: Sequence[int], *, missing: bool) -> Array:  # noqa: ARG002 - the caller refuses NaN
         """The columns (N, k)."""
         return np.asfortranarray(self._read[1][:, list(columns)])
+
+    def first_nan(self, columns: Sequence[int]) -> tuple[int, int] | None:
+        """Row and column of the first NaN; None without any."""
+        return first_nan_of(self.load(columns, missing=True), columns)
 
     def times(self, column: int) -> Times:
         """The times of the group, counted from the origin of the file; or another column of it."""

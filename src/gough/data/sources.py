@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
 from gough.core.units import in_si
@@ -55,6 +57,10 @@ class Source(Protocol):
         """The columns (N, k); NaN where a value is missing, which is refused here or later unless `missing`."""
         ...
 
+    def first_nan(self, columns: Sequence[int]) -> tuple[int, int] | None:
+        """Row, from 0, and column of the first cell that holds NaN, other than one that is empty; None without any."""
+        ...
+
     def times(self, column: int) -> Any:
         """A column of times, see `gough.data.times.Times`: numbers with NaN where one is missing, texts, or stamps."""
         ...
@@ -66,6 +72,12 @@ class Source(Protocol):
     def places(self, rows: int) -> tuple[str, ...]:
         """Short names of the places of the first rows: lines of a text, numbers from 1 in another file."""
         ...
+
+
+def first_nan_of(values: Array, columns: Sequence[int]) -> tuple[int, int] | None:
+    """Row and column of the first NaN among columns (N, k) that were loaded; None without any."""
+    bad = np.argwhere(np.isnan(values))
+    return (int(bad[0, 0]), columns[int(bad[0, 1])]) if bad.size else None
 
 
 def joined_head(name: str, unit: str) -> str:

@@ -16,6 +16,7 @@ from gough.data import MeasuredMotion
 from gough.dynamics.effect import REGRESSOR, Columns, Effect, Excitation, Truth
 from gough.dynamics.effects import catalogue
 from gough.dynamics.excitation import excitation_of, model_efforts, through_low_pass
+from gough.dynamics.forms import FormFit, Forms
 from gough.dynamics.recorded import recorded, require_fit
 from gough.dynamics.regressors import full_rate_regressor
 from gough.dynamics.signs import LEVEL, chance
@@ -313,7 +314,8 @@ def _best(rows: "_Rows", effect: Effect) -> Cause | None:
     hidden = max((fit.hidden for fit in fits if fit.hidden), key=lambda one: one.sigmas, default=None)
     most = max(fit.removes for fit in fits)
     first = sorted(fits, key=lambda fit: -fit.removes)
-    near = [_refined(rows, fit) for fit in first[:_REFINED] if 2 * fit.removes > most]
+    forms = rows.forms()
+    near = [_refined(rows, forms, fit) for fit in first[:_REFINED] if 2 * fit.removes > most]
     best = max([*near, *first[len(near) :]], key=lambda fit: fit.score)
     for _ in range(_ROUNDS):
         is_small = best.removes < _NONLINEAR and not (best.effect.is_refitted and best.p < LEVEL)
@@ -332,23 +334,30 @@ def _best(rows: "_Rows", effect: Effect) -> Cause | None:
     return replace(best, hidden=hidden)
 
 
-def _refined(rows: "_Rows", best: Cause) -> Cause:
+def _refined(rows: "_Rows", forms: Forms, fit: Cause) -> Cause:
     """The best of the forms near one that is significant."""
+    best = forms.fits([fit.effect])[0] if fit.p < LEVEL and fit.effect.nearer() else None
+    if best is None:
+        return fit
+    last: tuple[FormFit, list[FormFit]] | None = None
     for _ in range(_MOST_MOVES):
         near = best.effect.nearer()
-        if best.p >= LEVEL or not near:
+        if not near:
             break
-        fits = _fits(rows, near[1:], rows.excitation, [best.trials] * len(near[1:]))
+        fits = [each for each in forms.fits(near[1:]) if each is not None]
         middle = replace(best, effect=near[0])
-        best = max(fits, key=lambda fit: fit.ratio, default=middle)
+        best = max(fits, key=lambda each: each.ratio, default=middle)
         if best.ratio < middle.ratio + _WORTH_A_STEP:
             best = middle
         if len(fits) == len(near) - 1:
-            best = _with_form(best, middle, fits)
-    return best
+            last = middle, fits
+    found = replace(fit, effect=best.effect)
+    if best.effect.numbers != fit.effect.numbers:
+        found = next(iter(_fits(rows, [best.effect], rows.excitation, [fit.trials])), fit)
+    return found if last is None else _with_form(found, *last)
 
 
-def _with_form(best: Cause, middle: Cause, near: Sequence[Cause]) -> Cause:
+def _with_form(best: Cause, middle: FormFit, near: Sequence[FormFit]) -> Cause:
     """The fit with σ that include the uncertainty of its form, by the profile of the likelihood.
 
     Args:
@@ -359,7 +368,7 @@ def _with_form(best: Cause, middle: Cause, near: Sequence[Cause]) -> Cause:
     variance = best.conditional**2
     for below, above in zip(near[::2], near[1::2], strict=True):
         bend = 2 * middle.ratio - below.ratio - above.ratio  # 2 (step/σ)² of that number
-        if bend > 0 and below.names == above.names == best.names:
+        if bend > 0:
             variance = variance + ((above.values - below.values) / 2) ** 2 * 2 / bend
     return replace(best, sigma=np.sqrt(variance))
 
@@ -559,9 +568,8 @@ class _Rows:
         k = U.shape[1]
         if not k:
             return 0.0
-        parts = np.zeros((_BLOCKS, k))
-        np.add.at(parts, self.block, U * after[:, None])
-        n = len(np.unique(self.block))
+        parts = np.stack([np.bincount(self.block, u * after, minlength=_BLOCKS) for u in U.T], axis=1)
+        n = self._n_blocks
         if n <= k + 1:
             return 0.0  # too few blocks to say
         omega = parts.T @ parts * n / (n - 1)
@@ -570,6 +578,10 @@ class _Rows:
         except np.linalg.LinAlgError:
             return 0.0
         return float(fdtrc(k, n - k, max(T, 0.0) * (n - k) / (k * (n - 1))))
+
+    @cached_property
+    def _n_blocks(self) -> int:
+        return len(np.unique(self.block))
 
     def _independent_blocks(self, U: Array) -> float:
         """Number of blocks of time, of which those count less that hold little of U."""
@@ -603,7 +615,7 @@ class _Rows:
         s, Vt, size = seen
         k, spread = len(s), float(self.independent.sum())
         ratio = max(float(chdtri(k, LEVEL / trials)), k * np.log(max(spread, 2.0)) + 2 * np.log(trials))
-        found = max(np.sqrt(ratio) + _POWER, _found_by_blocks(k, len(np.unique(self.block)), blocks, LEVEL / trials))
+        found = max(np.sqrt(ratio) + _POWER, _found_by_blocks(k, self._n_blocks, blocks, LEVEL / trials))
         moved = self._inverse @ (self.W[self.fitted].T @ E[self.fitted])[self.determined] @ Vt.T / s
         sigmas = np.linalg.norm(moved, axis=1) / np.sqrt(np.maximum(self._inverse.diagonal(), 1e-300))
         j = int(np.argmax(sigmas))
@@ -653,6 +665,16 @@ class _Rows:
                 continue
             yield rows[:, at : at + len(columns.names)]
             at += len(columns.names)
+
+    def forms(self) -> Forms:
+        """The rows, to compare forms of an effect."""
+        return Forms(self.basis, self.residuals, self.group, self.independent, self.excitation, self._own, _VISIBLE)
+
+    def _own(self, values: Array, actuators: Sequence[int]) -> list[Array]:
+        """Columns (samples, m) as `rows_of` has them, at the rows of their own actuators."""
+        passed = through_low_pass(values[:, None], self.motion)[:, 0]
+        own = [self.sample[self.group == g] for g in range(len(self.scale))]
+        return [passed[own[g], k] / self.scale[g] for k, g in enumerate(actuators)]
 
     @cached_property
     def excitation(self) -> Excitation:

@@ -335,6 +335,18 @@ class Effect(ABC):
         """
         return ()
 
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """The number of each actuator that makes this form, where its columns are those of `of_actuator`; else none.
+
+        Forms that `nearer` returns are then compared without the columns of actuators whose number is the same.
+        """
+        return ()
+
+    def of_actuator(self, excitation: Excitation, i: int, value: float) -> Array:
+        """Columns (samples, k) of the i-th actuator for its number, of an effect that has `numbers`."""
+        raise NotImplementedError
+
     trials: int = 1
     """Number of further alternatives that were scanned before these were chosen by their fit."""
 

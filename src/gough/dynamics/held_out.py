@@ -37,10 +37,6 @@ class BlockedRows:
         chosen = self.block == k
         return BlockedRows(self.W[chosen], self.y[chosen], self.group[chosen], self.block[chosen])
 
-    def of_group(self, g: int) -> "BlockedRows":
-        chosen = self.group == g
-        return BlockedRows(self.W[chosen], self.y[chosen], self.group[chosen], self.block[chosen])
-
     @property
     def n_blocks(self) -> int:
         return int(self.block.max()) + 1
@@ -143,26 +139,29 @@ def gain_of_general_terms(problem: LinearProblem, motion: MeasuredMotion, scale:
     rows = BlockedRows(rows.W, rows.y, rows.group, rows.block % BLOCKS)
     sample = np.nonzero(motion.kept)[0]  # rows stand sample by sample, as the mask does
     terms = _terms(motion)[sample]
-    both = BlockedRows(np.hstack([terms, rows.W]), rows.y, rows.group, rows.block)
-    model, k = triangles(rows), terms.shape[1]
-    theta = [solved(joined(np.delete(model, b, axis=0))) for b in range(len(model))]
+    model = triangles(rows)
+    thetas = [solved(joined(np.delete(model, b, axis=0))) for b in range(len(model))]
+    left = rows.y[:, None] - rows.W @ np.column_stack(thetas)
     plain, mended = np.empty_like(rows.y), np.empty_like(rows.y)
     for g in range(len(problem.groups)):
-        own = triangles(both.of_group(g))
-        for b in range(len(model)):
-            R = joined(np.delete(own, b, axis=0))
-            beta = _damped(R[:, :k], R[:, -1] - R[:, k:-1] @ theta[b])
-            here = (rows.group == g) & (rows.block == b)
-            plain[here] = rows.y[here] - rows.W[here] @ theta[b]
+        own = [np.flatnonzero((rows.group == g) & (rows.block == b)) for b in range(len(model))]
+        squares = np.stack([terms[here].T @ terms[here] for here in own])
+        sides = np.stack([terms[here].T @ left[here] for here in own])
+        for b, here in enumerate(own):
+            others = np.arange(len(own)) != b
+            beta = _damped(squares[others].sum(axis=0), sides[others, :, b].sum(axis=0))
+            plain[here] = left[here, b]
             mended[here] = plain[here] - terms[here] @ beta
     return gain(plain, mended, rows.block)
 
 
-def _damped(A: Array, right: Array) -> Array:
-    """Least squares with a little of the identity below A, once its columns have unit length."""
-    size = np.linalg.norm(A, axis=0)
+def _damped(squares: Array, right: Array) -> Array:
+    """Least squares with a little of the identity below A, once its columns have unit length, from AᵀA and Aᵀ right.
+
+    The identity bounds the condition, so that products lose nothing that counts.
+    """
+    size = np.sqrt(squares.diagonal())
     size = np.where(size > 0, size, 1.0)
-    k = A.shape[1]
-    stacked = np.vstack([A / size, _DAMPING * np.eye(k)])
-    theta: Array = np.linalg.lstsq(stacked, np.append(right, np.zeros(k)), rcond=None)[0] / size
+    damped = squares / size / size[:, None] + _DAMPING**2 * np.eye(len(size))
+    theta: Array = np.linalg.solve(damped, right / size) / size
     return theta

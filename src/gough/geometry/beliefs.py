@@ -37,14 +37,49 @@ def matching(patterns: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
     """
     chosen = set[str]()
     for pattern in patterns:
-        if not {"*", "?"} & set(pattern):
-            require(pattern in names, f"no parameter is called '{pattern}'{nearest(pattern, names)}")
+        if not {"*", "?"} & set(pattern) and pattern not in names:
+            raise InputError(f"no parameter is called '{pattern}'{nearest(pattern, names)}")
         found = {name for name in names if fnmatchcase(name, pattern)} or {pattern} & set(names)
         if not found:
             listed = ", ".join([*names[:12], *(["…"] if len(names) > 12 else [])])
             raise InputError(f"no parameter matches '{pattern}': the names are {listed}")
         chosen |= found
     return tuple(name for name in names if name in chosen)
+
+
+def require_one_belief(fixed: Sequence[str], stated: Mapping[str, Any], names: Sequence[str], key: str) -> None:
+    """Refuse a parameter that two patterns of a tolerance or prior match, or that is fixed too.
+
+    Args:
+        fixed: Names or patterns of fixed parameters.
+        stated: Tolerances or standard deviations by name or pattern.
+        names: Names of all parameters.
+        key: What `stated` is called.
+
+    Raises:
+        InputError: two statements contradict each other, or a pattern matches none.
+
+    Examples:
+        >>> require_one_belief(["l*"], {"a*": 1e-3, "a1x": 2e-3}, ["a1x", "l1"], "tolerance")
+        Traceback (most recent call last):
+        ...
+        gough.core.errors.InputError: 'a1x' has two values in tolerance, by 'a*' and by 'a1x': keep one of them
+    """
+    held = set(matching(fixed, names))
+    by = dict[str, str]()
+    for pattern in stated:
+        for name in matching([pattern], names):
+            if name in by:
+                raise InputError(
+                    f"'{name}' has two values in {key}, by '{by[name]}' and by '{pattern}': keep one of them",
+                    key=(key, pattern),
+                )
+            if name in held:
+                raise InputError(
+                    f"'{name}' is fixed, and has a value in {key} by '{pattern}': leave it out of one of them",
+                    key=(key, pattern),
+                )
+            by[name] = pattern
 
 
 def require_tolerance(tolerance: Any, model: KinematicModel, prior: Any, frames: Any, *, scale: bool) -> None:

@@ -10,8 +10,8 @@ from gough.core.arrays import Array
 from gough.core.text import plus_minus
 from gough.data import Poses
 from gough.estimates import Estimate, FitStats
+from gough.geometry.chain_equations import ChainEquations
 from gough.geometry.descent import approach
-from gough.geometry.geometric import ChainEquations
 from gough.problem import NonlinearProblem
 from gough.region import ConfidenceEllipsoid
 
@@ -51,7 +51,7 @@ class ReadingNoise(NamedTuple):
         return replace(estimate, region=region, stats=stats, notes=notes)
 
 
-def reading_noise(problem_of: Callable[[Poses], NonlinearProblem], poses: Poses, start: Array) -> ReadingNoise | None:
+def reading_noise(problem_of: Callable[[Poses], NonlinearProblem], poses: Poses) -> ReadingNoise | None:
     """The noise of all readings, alike, given the covariances of the poses; None if none is seen beside theirs.
 
     Also None where the noise of the readings is stated, or that of the poses is not.
@@ -62,17 +62,15 @@ def reading_noise(problem_of: Callable[[Poses], NonlinearProblem], poses: Poses,
     Args:
         problem_of: The calibration problem of poses whose noise is stated.
         poses: What was measured.
-        start: All unknowns of the problem, to begin with.
     """
     if poses.covariance is None or poses.reading_sigma is not None:
         return None
     step = -(-len(poses) // _MOST_POSES)
     chosen = poses.select(np.arange(0, len(poses), step)) if step > 1 else poses
-    theta, sigma = start, np.nan
+    first = problem_of(replace(chosen, reading_sigma=np.array(1.0)))
+    theta = np.asarray(first.unknowns.nominal)
+    sigma = float(np.sqrt(np.mean(_Closure.of(first, theta, chosen.common).y ** 2)))
     for _ in range(_ROUNDS):
-        if np.isnan(sigma):
-            at_start = _Closure.of(problem_of(replace(chosen, reading_sigma=np.array(1.0))), theta, chosen.common)
-            sigma = float(np.sqrt(np.mean(at_start.y**2)))
         if not sigma > 0:
             return None
         problem = problem_of(replace(chosen, reading_sigma=np.array(sigma)))

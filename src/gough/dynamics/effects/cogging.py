@@ -80,16 +80,25 @@ class Cogging(Effect):
         periods = waves[0] if self.unit == "turn" else waves[0] / (2 * pi)
         return replace(self, waves=waves, title=f"torque ripple or cogging, {periods:.3g} periods per {self.unit}")
 
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """The wave numbers."""
+        return self.waves
+
+    def of_actuator(self, excitation: Excitation, i: int, value: float) -> Array:
+        """A cosine and a sine, for a wave number."""
+        phase = value * excitation.q[:, i]
+        return np.column_stack([np.cos(phase), np.sin(phase)])
+
     def columns(self, excitation: Excitation) -> Columns | None:
         """A cosine and a sine for each actuator."""
         if not self.waves:
             first = self.alternatives(excitation)[:1]
             return first[0].columns(excitation) if first else None
         units = excitation.robot.effort_units
-        phase = np.array(self.waves) * excitation.q
-        cosine = excitation.per_actuator("ripple_cos_", units, np.cos(phase))
-        sine = excitation.per_actuator("ripple_sin_", units, np.sin(phase))
-        return cosine.and_also(sine)
+        values = np.stack([self.of_actuator(excitation, i, wave) for i, wave in enumerate(self.waves)], axis=2)
+        cosine = excitation.per_actuator("ripple_cos_", units, values[:, 0])
+        return cosine.and_also(excitation.per_actuator("ripple_sin_", units, values[:, 1]))
 
     def at_instant(self, instant: Instant) -> dict[str, Expression]:
         """A cosine and a sine for each actuator."""

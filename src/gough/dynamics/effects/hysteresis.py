@@ -55,12 +55,22 @@ class Hysteresis(Effect):
         near = (replace(self, distances=distances) for distances in multiplied(self.distances, half))
         return (replace(self, step=half), *near)
 
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """The presliding distances."""
+        return self.distances
+
+    def of_actuator(self, excitation: Excitation, i: int, value: float) -> Array:
+        """Dahl's friction less dry friction, for a presliding distance."""
+        column = np.zeros((len(excitation.q), 1))
+        for part in excitation.pieces if value > 0 else ():
+            column[part, 0] = bristles(excitation.q[part, i] / value) - np.sign(excitation.dq[part, i])
+        return column
+
     def columns(self, excitation: Excitation) -> Columns:
         """One friction for each actuator."""
-        values = np.zeros_like(excitation.q)
-        for i, d in enumerate(self.distances or (0.01 * np.ptp(excitation.q, axis=0)).tolist()):
-            for part in excitation.pieces if d > 0 else ():
-                values[part, i] = bristles(excitation.q[part, i] / d) - np.sign(excitation.dq[part, i])
+        distances = self.distances or (0.01 * np.ptp(excitation.q, axis=0)).tolist()
+        values = np.hstack([self.of_actuator(excitation, i, d) for i, d in enumerate(distances)])
         return excitation.per_actuator("hysteresis_", excitation.robot.effort_units, values)
 
     def plant(self, truth: Truth, size: float, rng: np.random.Generator) -> Planted:  # noqa: ARG002

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gough.core.arrays import Array
 from gough.dynamics.effect import Columns, Effect, Excitation, Instant, Planted, Truth, multiplied
 from gough.kernels import expression as ex
 from gough.kernels.expression import Expression
@@ -50,11 +51,21 @@ class Stribeck(Effect):
         near = (replace(self, speeds=speeds) for speeds in multiplied(self.speeds, half))
         return (replace(self, step=half), *near)
 
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """The Stribeck speeds."""
+        return self.speeds
+
+    def of_actuator(self, excitation: Excitation, i: int, value: float) -> Array:
+        """The additional friction for a Stribeck speed."""
+        u = excitation.dq[:, i, None] / (value if value > 0 else 1.0)
+        return np.asarray(np.sign(u) * np.exp(-(u**2)))
+
     def columns(self, excitation: Excitation) -> Columns:
         """One additional friction for each actuator."""
-        v = np.array(self.speeds or 0.1 * np.sqrt((excitation.dq**2).mean(axis=0)))
-        u = excitation.dq / np.where(v > 0, v, 1.0)
-        return excitation.per_actuator("stribeck_", excitation.robot.effort_units, np.sign(u) * np.exp(-(u**2)))
+        speeds = self.speeds or (0.1 * np.sqrt((excitation.dq**2).mean(axis=0))).tolist()
+        values = np.hstack([self.of_actuator(excitation, i, v) for i, v in enumerate(speeds)])
+        return excitation.per_actuator("stribeck_", excitation.robot.effort_units, values)
 
     def at_instant(self, instant: Instant) -> dict[str, Expression]:
         """One additional friction for each actuator."""

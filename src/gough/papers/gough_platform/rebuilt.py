@@ -14,7 +14,8 @@ from gough.data import Poses, averaged
 from gough.data.poses import Repeatability
 from gough.estimates import Estimate
 from gough.geometry import Calibrated, HeldOut, calibrate, held_out
-from gough.geometry.geometric import ChainEquations, geometric
+from gough.geometry.chain_equations import ChainEquations
+from gough.geometry.geometric import geometric
 from gough.geometry.held_out import closure
 from gough.papers.calibration_demonstration import (
     AROUND,

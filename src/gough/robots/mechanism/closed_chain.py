@@ -147,7 +147,7 @@ class ClosedChain(ABC):
                 return joint.axis
         return None
 
-    @property
+    @cached_property
     def variants(self) -> tuple[Self, ...]:
         """The same robot with each of its nested dynamic models, simplest first; of `only`, what a model has."""
         every = [replace(self, variant=variant, only=()) for variant in self._offered]  # type: ignore[type-var]
