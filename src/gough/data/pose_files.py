@@ -22,8 +22,8 @@ Order = Literal["wxyz", "xyzw"]
 _POSITION = ("x", "y", "z")
 _NAMED, _NUMBERED = ("qw", "qx", "qy", "qz"), ("q1", "q2", "q3", "q4")
 _VECTOR = ("rx", "ry", "rz")
-_EULER, _NAUTICAL = ("e1", "e2", "e3"), ("roll", "pitch", "yaw")
 _BOUNDS = tuple(f"h{i + 1}" for i in range(6))
+_EULER, _NAUTICAL = ("e1", "e2", "e3"), ("roll", "pitch", "yaw")
 _MATRIX = tuple(f"r{i}{j}" for i in (1, 2, 3) for j in (1, 2, 3))
 _ORIENTATION = (*_NAMED, *_NUMBERED, *_VECTOR, *_EULER, *_NAUTICAL, *_MATRIX)
 _FAR = 30.0
@@ -48,8 +48,8 @@ def read_poses(
     Columns: x, y, z; the orientation as qw, qx, qy, qz, or as q1…q4 in an order that `quaternion` states, or as a
     rotation vector rx, ry, rz, or as rz alone where the platform turns about z, or as a matrix r11…r33, or as Euler
     angles e1, e2, e3, in the order of the turns, or roll, pitch, yaw, of a convention that `euler` states, or not at
-    all; the readings l1, l2, …; where poses were repeated, `configuration` and `run`; where it is known, the upper
-    triangle of the covariance of x, y, z and the left rotation vector, c11, c12, … c66, in m and rad; and, where
+    all; the readings l1, l2, …; where poses were repeated, `configuration` and `run`; where it is known, the
+    upper triangle of the covariance of x, y, z and the left rotation vector, c11, c12, … c66, in m and rad; and, where
     poses share errors, their factor (`Poses.common`): s1_1, … s6_1 by the first shared error, s1_2, … by the next.
     Bounds of the errors, for certification, are columns h1, … h6 of x, y, z and the left rotation vector.
 

@@ -123,20 +123,18 @@ def calibrate(
         stated = _states_noise(poses) and not robust
         return geometric(model, poses, start=aligned, form=form or ("squared" if stated else "length"), **options)
 
+    def whole(problem: NonlinearProblem) -> NonlinearProblem:
+        return problem if robust else with_common_errors(problem, begun)
+
     noise = None if robust else reading_noise(problem_of, begun)
     begun = _with_reading_noise(model, begun, noise)
     problem = problem_of(begun)
     try:
         method = _method(begun, robust=robust)
-
-        def answered(problem: NonlinearProblem) -> tuple[Estimate, Array | None]:
-            whole = problem if robust else with_common_errors(problem, begun)
-            return _answered(believed(whole, tolerance, model), method, robust=robust, noise=noise)
-
-        answer, near = answered(problem)
+        answer, near = _answered(believed(whole(problem), tolerance, model), method, robust=robust, noise=noise)
         if answer.status is not Status.OK and _states_noise(begun):  # squares of large errors shrink a robot to a point
             problem = problem_of(begun, "length")
-            answer, near = answered(problem)
+            answer, near = _answered(believed(whole(problem), tolerance, model), method, robust=robust, noise=noise)
     except (InputError, np.linalg.LinAlgError) as error:
         why = (
             _misread(model, theta, stated)
@@ -181,7 +179,7 @@ def _values(
     assert problem.unknowns.nominal is not None
     values = problem.unknowns.nominal.copy()
     if not np.isfinite(answer.value).all():
-        return values if near is None else near[: len(values)], answer
+        return values if near is None else near[: len(problem.unknowns)], answer
     for name, value in zip(answer.unknowns.names, answer.value, strict=True):
         if name in problem.unknowns.names:
             values[problem.unknowns.index(name)] = value
@@ -334,7 +332,7 @@ def _determined_frames(model: KinematicModel, poses: Poses, theta: Array, fixed:
     """
     wanted = (*base_names(model), *platform_names(model))
     rotation = None if poses.rotation is None else exp(log(poses.rotation) * [0.0, 0.0, 1.0])  # of no tilt by errors
-    plain = replace(poses, rotation=rotation, covariance=None, reading_sigma=None)
+    plain = replace(poses, rotation=rotation, covariance=None, common=None, reading_sigma=None)
     problem = geometric(model, plain, start=theta, form="length", frames=True, enough=False)
     _, J, _ = cast(ChainEquations, problem.equations).both(np.asarray(problem.unknowns.nominal), problem.measured)
     A = J.reshape(-1, J.shape[2])
