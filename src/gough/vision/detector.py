@@ -1,21 +1,20 @@
 """Targets found in images: which spot is which dot, or why that is not determined."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gough.core.arrays import Array
-from gough.core.errors import InputError
+from gough.vision.boards import Chessboard
+from gough.vision.chessboards import find_chessboard
+from gough.vision.circle_grids import find_circles
+from gough.vision.homographies import homography, mapped, weights
 from gough.vision.lens import Camera
-from gough.vision.opencv import opencv
+from gough.vision.markers import find_charuco, find_markers
+from gough.vision.sightings import ImageRefused, Numbers, Sighting
 from gough.vision.spots import Image, Spots, find_spots
-from gough.vision.targets import SHORT, CharucoBoard, CircleGrid, DotTarget
+from gough.vision.targets import SHORT, AnyTarget, CharucoBoard, CircleGrid, DotTarget
 
-_CORNER = 0.05
-"""Standard deviation of a corner that residuals then scale, pixels."""
-_FEWEST_CORNERS = 8
 _FEWEST = 12
 """A sighting of fewer dots is refused: 8 of them fix the homography, the others confirm it."""
 _SHARE = 0.6
@@ -29,47 +28,7 @@ _BLURRED = 0.45
 """Width of the edges beside the radius of the dots: beyond, neighbors shine into each other, and σ is not honest."""
 
 
-Numbers = npt.NDArray[np.int64]
-
-
-class ImageRefused(InputError):  # noqa: N818 - a reason, listed beside others
-    """An image that cannot be used, and why.
-
-    Examples:
-        >>> issubclass(ImageRefused, InputError), str(ImageRefused("the file is empty"))
-        (True, 'the file is empty')
-    """
-
-
-@dataclass(frozen=True)
-class Sighting:
-    """The points of a target that an image shows.
-
-    Examples:
-        >>> seen = Sighting(np.array([3, 7]), np.array([[10.0, 20.0], [30.0, 40.0]]), np.full(2, 0.01))
-        >>> seen.select([1]).which
-        array([7])
-    """
-
-    which: npt.NDArray[np.int64]
-    """(m,): numbers of the target's points."""
-    pixels: Array
-    """(m, 2): where they are seen."""
-    sigma: Array
-    """(m,): standard deviation of each coordinate that the image's noise causes, pixels."""
-    spots: Spots | None = None
-    """What else is known of dots; None for corners."""
-
-    def __len__(self) -> int:
-        return len(self.which)
-
-    def select(self, rows: Any) -> "Sighting":
-        """Some of them."""
-        spots = None if self.spots is None else self.spots.select(rows)
-        return Sighting(self.which[rows], self.pixels[rows], self.sigma[rows], spots)
-
-
-def find_target(image: Any, target: DotTarget | CircleGrid | CharucoBoard, camera: Camera | None = None) -> Sighting:
+def find_target(image: Any, target: AnyTarget, camera: Camera | None = None) -> Sighting:
     """The points of the target that an image (gray or color, 8 or 16 bits) shows, each with its number.
 
     Without a camera the lens is taken to be an ordinary one: good enough to say which dot is which.
@@ -93,7 +52,11 @@ def find_target(image: Any, target: DotTarget | CircleGrid | CharucoBoard, camer
         )
     if isinstance(target, DotTarget):
         return _find_dots(gray, target, camera)
-    return _find_charuco(gray, target) if isinstance(target, CharucoBoard) else _find_grid(gray, target)
+    if isinstance(target, CircleGrid):
+        return find_circles(gray, target)
+    if isinstance(target, Chessboard):
+        return find_chessboard(gray, target)
+    return find_charuco(gray, target) if isinstance(target, CharucoBoard) else find_markers(gray, target)
 
 
 def as_gray(image: Any) -> Image:
@@ -206,7 +169,7 @@ def _confirmed(
     within = 4 * tolerance
     for _ in range(2):
         H = homography(plane[which], reduced[rows])
-        expected = _mapped(H, plane) * scale + middle
+        expected = mapped(H, plane) * scale + middle
         gaps = np.linalg.norm(expected[:, None] - ideal[None], axis=2)
         nearest = gaps.argmin(axis=1)
         near = gaps[np.arange(len(plane)), nearest] < within
@@ -214,69 +177,8 @@ def _confirmed(
         if len(which) < _FEWEST or len(np.unique(rows)) < len(rows):
             return None
         within = 2 * tolerance
-    seen_from_behind = np.linalg.det(H) * np.sign(_weights(H, plane).mean()) > 0  # v points down, y up
+    seen_from_behind = np.linalg.det(H) * np.sign(weights(H, plane).mean()) > 0  # v points down, y up
     return None if seen_from_behind else (which, rows)
 
 
-def homography(plane: Array, image: Array) -> Array:
-    """The (3, 3) matrix that maps points of a plane (n, 2) to an image (n, 2), by least squares; both of size 1."""
-    n = len(plane)
-    A = np.zeros((2 * n, 9))
-    A[:n, 0:2], A[:n, 2] = plane, 1
-    A[n:, 3:5], A[n:, 5] = plane, 1
-    A[:n, 6:8], A[:n, 8] = -image[:, :1] * plane, -image[:, 0]
-    A[n:, 6:8], A[n:, 8] = -image[:, 1:] * plane, -image[:, 1]
-    return np.linalg.eigh(A.T @ A)[1][:, 0].reshape(3, 3)
-
-
-def _weights(H: Array, plane: Array) -> Array:
-    return np.asarray(plane @ H[2, :2] + H[2, 2])
-
-
-def _mapped(H: Array, plane: Array) -> Array:
-    return np.asarray((plane @ H[:2, :2].T + H[:2, 2]) / _weights(H, plane)[:, None])
-
-
-def _find_grid(gray: Image, grid: CircleGrid) -> Sighting:
-    """The circles of a whole grid; our centroids in OpenCV's order."""
-    cv = opencv()
-    spots = find_spots(gray, bright=grid.bright)
-    n = len(grid.points)
-    if len(spots) < n:
-        raise ImageRefused(f"the grid is not whole in it: {len(spots)} spots look like circles, but it has {n}")
-    kind = cv.CALIB_CB_ASYMMETRIC_GRID if grid.staggered else cv.CALIB_CB_SYMMETRIC_GRID
-    candidates = spots.center.astype(np.float32).reshape(-1, 1, 2)
-    is_complete, places = cv.findCirclesGrid(
-        candidates, (grid.columns, grid.rows), kind | cv.CALIB_CB_CLUSTERING, None, cv.CirclesGridFinderParameters()
-    )
-    if not is_complete:
-        raise ImageRefused(f"{len(spots)} spots, but no grid of {grid.columns} × {grid.rows} circles among them")
-    gaps = np.linalg.norm(places.reshape(-1, 1, 2) - spots.center[None], axis=2)
-    rows = gaps.argmin(axis=1)
-    if not grid.staggered and _is_mirrored(grid.points[:, :2], spots.center[rows]):
-        rows = rows.reshape(grid.rows, grid.columns)[:, ::-1].ravel()  # OpenCV may begin at any corner
-    if _is_mirrored(grid.points[:, :2], spots.center[rows]):
-        raise ImageRefused("the grid is seen as in a mirror, or its rows and columns are exchanged")
-    seen = spots.select(rows)
-    return Sighting(np.arange(n), seen.center, seen.sigma, seen)
-
-
-def _is_mirrored(plane: Array, image: Array) -> bool:
-    """Whether a view is not of the front: there v points down where y points up."""
-    A = np.linalg.lstsq(np.column_stack([plane, np.ones(len(plane))]), image, rcond=None)[0]
-    return bool(np.linalg.det(A[:2]) > 0)
-
-
-def _find_charuco(gray: Image, board: CharucoBoard) -> Sighting:
-    """The visible inner corners of a board, numbered by its markers."""
-    cv = opencv()
-    image = gray if gray.dtype == np.uint8 else (gray >> 8).astype(np.uint8)
-    dictionary = cv.aruco.getPredefinedDictionary(getattr(cv.aruco, f"DICT_{board.dictionary}"))
-    made = cv.aruco.CharucoBoard((board.columns, board.rows), board.square, board.marker, dictionary)
-    made.setLegacyPattern(board.legacy)
-    corners, numbers, _, markers = cv.aruco.CharucoDetector(made).detectBoard(image)
-    if numbers is None or len(numbers) < _FEWEST_CORNERS:
-        seen = 0 if markers is None else len(markers)
-        raise ImageRefused(f"the board is not in it, or hidden: {seen} of its markers are seen")
-    pixels = np.asarray(corners, dtype=float).reshape(-1, 2)
-    return Sighting(np.asarray(numbers, dtype=np.int64).reshape(-1), pixels, np.full(len(pixels), _CORNER))
+__all__ = ["ImageRefused", "Sighting", "as_gray", "find_target", "homography"]
