@@ -29,7 +29,7 @@ def is_black(board, x, y):
     return black
 
 
-def shoot(camera, board, R, t, rng=None, *, blur=0.7, noise=2.0, around=WHITE, hidden=(), light=(0.0, 0.0)):  # noqa: PLR0917
+def shoot(camera, board, R, t, rng=None, *, blur=0.7, noise=2.0, around=WHITE, hidden=(), light=(0.0, 0.0)):
     """An image of a board; `hidden` are rectangles u, v, width, height before it."""
     width, height = camera.size
     u, v = np.meshgrid(np.arange(-1.0, width + 1), np.arange(-1.0, height + 1))
@@ -45,7 +45,10 @@ def shoot(camera, board, R, t, rng=None, *, blur=0.7, noise=2.0, around=WHITE, h
     values[on] = np.where(is_black(board, x[on], y[on]), BLACK, WHITE)
     image = values.reshape(height * FINE, width * FINE)
     for a, b, across, down in hidden:
-        image[int((b - down / 2) * FINE) : int((b + down / 2) * FINE), int((a - across / 2) * FINE) : int((a + across / 2) * FINE)] = 110.0  # fmt: skip
+        rows, columns = (
+            (max(0, int((m - n / 2) * FINE)), int((m + n / 2) * FINE)) for m, n in ((b, down), (a, across))
+        )
+        image[slice(*rows), slice(*columns)] = 110.0
     if blur > 0:
         image = cv2.GaussianBlur(image, (0, 0), blur * FINE)
     image = image.reshape(height, FINE, width, FINE).mean(axis=(1, 3))

@@ -100,10 +100,13 @@ def measure(
     ] = None,
     table: Annotated[
         Path | None,
-        typer.Option(help="The robot's readings: CSV file with the columns image, configuration, run, l1, l2, …"),
+        typer.Option(help='The robot\'s readings: CSV file with the columns image, configuration, run, "l1 [mm]", …'),
     ] = None,
     out: ResultsFolder = Path("measured"),
     *,
+    readings: Annotated[
+        str, typer.Option(help="Columns of the table with the readings, in the order of the legs, e.g. leg1,leg2.")
+    ] = "",
     jobs: Annotated[int, typer.Option(min=1, help="Number of parallel processes.")] = 1,
     as_json: AsJson = False,
 ) -> None:
@@ -121,7 +124,13 @@ def measure(
     with results_folder(out) as results, progress_bar() as progress, workers as executor:
         task = progress.add_task("measuring", total=len(files))
         found = measure_from(
-            files, sheet, lens, table, executor=executor, on_image=lambda done: progress.update(task, completed=done)
+            files,
+            sheet,
+            lens,
+            table,
+            readings_in=[name.strip() for name in readings.split(",") if name.strip()],
+            executor=executor,
+            on_image=lambda done: progress.update(task, completed=done),
         )
         results.write(found.files)
     name = "poses.json" if as_json else ""

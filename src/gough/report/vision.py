@@ -94,9 +94,14 @@ def camera_documents(calibrated: CalibratedCamera, pictures: Sequence[Drawing] =
 
 
 def pose_documents(
-    images: MeasuredImages, poses: Poses, averaged: Poses | None, repeatability: Repeatability | None
+    images: MeasuredImages,
+    poses: Poses,
+    averaged: Poses | None,
+    repeatability: Repeatability | None,
+    *,
+    reading_unit: str = "",
 ) -> dict[str, bytes]:
-    """Files of measured poses: poses.csv, averaged.csv, report.html and poses.json."""
+    """Files of measured poses: poses.csv, averaged.csv, report.html and poses.json; readings are in `reading_unit`."""
     sigma = np.sqrt(np.diagonal(_each(poses), axis1=1, axis2=2))
     rows = [
         [name, str(len(pose.which)), f"{pose.rms:.4f}", *_micro(s)]
@@ -122,11 +127,11 @@ def pose_documents(
         "repeatability": None if repeatability is None else _scatter(repeatability),
     }
     files = {
-        "poses.csv": _csv(poses),
+        "poses.csv": _csv(poses, reading_unit, images.names),
         "poses.json": (json.dumps(answer, ensure_ascii=False, indent=1) + "\n").encode(),
         "report.html": page.html().encode(),
     }
-    return files if averaged is None else files | {"averaged.csv": _csv(averaged)}
+    return files if averaged is None else files | {"averaged.csv": _csv(averaged, reading_unit)}
 
 
 def _each(poses: Poses) -> Array:
@@ -148,8 +153,8 @@ def _reasons(rejected: Sequence[tuple[str, str]]) -> Table | None:
     return table(["image", "reason"], rejected, "lw", "Images that were not used") if rejected else None
 
 
-def _csv(poses: Poses) -> bytes:
+def _csv(poses: Poses, reading_unit: str, images: Sequence[str] = ()) -> bytes:
     with TemporaryDirectory() as folder:
         path = Path(folder, "poses.csv")
-        write_poses(path, poses)
+        write_poses(path, poses, reading_unit=reading_unit, images=images)
         return path.read_bytes()

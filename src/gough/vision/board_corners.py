@@ -13,8 +13,12 @@ _FARTHEST = 12.0
 """Largest radius of a corner's window, pixels."""
 _EDGE = 1.2
 """Room for the blurred edges of what is beside a corner, pixels."""
-_SHARP = 2.5
-"""Wider edges are out of focus beside the narrowest window, pixels."""
+_NARROW, _CLOSE = 3.0, 0.85
+"""Least radius of a window, pixels; and its part of a small room, where what is beside it is alike on both sides."""
+_FEWEST = 12
+"""Corners from which the curvature of edges by the lens is estimated."""
+_COARSE, _LITTLE = 0.2, 4.5
+"""Standard deviation of corners that OpenCV found and no window of so many pixels could refine."""
 
 
 def refined(  # noqa: PLR0917 - what is known of corners
@@ -36,19 +40,33 @@ def refined(  # noqa: PLR0917 - what is known of corners
     """
     from gough.vision import corners  # noqa: PLC0415 - numba
 
-    J = PlaneMap(plane[which], pixels).slopes(plane[which])
+    middle = (np.array(gray.shape[::-1]) - 1) / 2
+    J = PlaneMap(plane[which], pixels, middle).slopes(plane[which])
     along = np.linalg.norm(J, axis=1)
     room = gap * np.abs(np.linalg.det(J)) / along.max(axis=1)
-    reach = np.clip(room - _EDGE, 2.5, _FARTHEST)
+    alike = inward is None
+    reach = np.clip(np.maximum(room - _EDGE, _CLOSE * room if alike else 0.0), _NARROW, _FARTHEST)
     normals = np.stack([np.stack([-J[:, 1, k], J[:, 0, k]], axis=1) for k in (0, 1)], axis=1)
     if inward is not None:
         facing = np.einsum("nij,nj->ni", J, inward)
         normals = normals * np.sign(np.einsum("nki,ni->nk", normals, facing))[:, :, None]
     angles = np.ascontiguousarray(np.arctan2(normals[:, :, 1], normals[:, :, 0]))
     image = np.ascontiguousarray(gray, dtype=np.uint16)
-    fitted = corners.fit_corners(image, np.ascontiguousarray(pixels), angles, reach, inward is not None)
+    straight = corners.fit_corners(image, np.ascontiguousarray(pixels), angles, np.zeros_like(angles), reach, not alike)
+    sharp = np.isfinite(straight[:, 0])
+    centered = np.where(sharp[:, None], straight[:, :2], pixels)
+    bends = np.zeros_like(angles)
+    if sharp.sum() >= _FEWEST:  # OpenCV's own corners would show another curvature
+        view = PlaneMap(plane[which[sharp]], straight[sharp, :2], middle)
+        bends = np.ascontiguousarray(view.bends(plane[which], normals))
+    fitted = corners.fit_corners(image, np.ascontiguousarray(centered), angles, bends, reach, not alike)
     good = np.isfinite(fitted[:, 0])
     good &= np.isin(np.arange(len(good)), _usual(fitted, good))
+    coarse = ~good & (reach < _LITTLE)
+    fitted[coarse] = np.column_stack(
+        [pixels[coarse], np.tile([_COARSE**2, 0.0, _COARSE**2, np.nan, 0.0], (coarse.sum(), 1))]
+    )
+    good |= coarse
     if not good.any():
         raise ImageRefused(
             "the corners of the board are too blurred, or too near to each other: come nearer, and focus",
@@ -56,7 +74,12 @@ def refined(  # noqa: PLR0917 - what is known of corners
         )
     fitted = fitted[good]
     sigma = np.sqrt((fitted[:, 2] + fitted[:, 4]) / 2)
-    return Sighting(which[good], fitted[:, :2], sigma, edge=float(np.median(fitted[:, 5])))
+    return Sighting(which[good], fitted[:, :2], sigma, edge=_median(fitted[:, 5]))
+
+
+def _median(widths: Array) -> float:
+    known = widths[np.isfinite(widths)]
+    return float(np.median(known)) if len(known) else float("nan")
 
 
 def _usual(fitted: Array, good: Any) -> Numbers:

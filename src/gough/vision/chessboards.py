@@ -92,7 +92,7 @@ def _absent(image: Any, board: Chessboard) -> ImageRefused:
 
 
 def seen_squares(image: Any) -> tuple[int, int]:
-    """Columns and rows of squares, the larger number first, of whatever chessboard is seen; 0, 0 where there is none."""
+    """Columns and rows of squares, the larger number first, of a chessboard of any size; 0, 0 where there is none."""
     cv = opencv()
     flags = cv.CALIB_CB_NORMALIZE_IMAGE | cv.CALIB_CB_LARGER
     found, _, meta = cv.findChessboardCornersSBWithMeta(image, _SMALLEST, flags)

@@ -30,24 +30,40 @@ _MISFIT = 0.12
 
 
 @compiled
-def fit_corners(image: Any, starts: Array, normals: Array, reach: Array, wedge: bool) -> Array:  # noqa: FBT001
+def fit_corners(  # noqa: PLR0917 - numba knows no keywords
+    image: Any,
+    starts: Array,
+    normals: Array,
+    bends: Array,
+    reach: Array,
+    wedge: bool,  # noqa: FBT001
+) -> Array:
     """Rows u, v, variances uu, uv, vv, width of the edges, contrast; NaN where there is no corner.
 
     Args:
         image: Gray levels.
         starts: (n, 2): corners to about a pixel.
         normals: (n, 2): angles of the normals of both edges; of a wedge, they point into it.
+        bends: (n, 2): half the curvature of both edges that the lens causes, towards their normals, 1/pixels.
         reach: (n,): radius of the window in which there are no other edges, pixels.
         wedge: One dark quadrant, not two opposite ones.
     """
     out = np.full((len(starts), 7), np.nan)
     for k in range(len(starts)):
-        _fit(image, starts[k], normals[k], reach[k], wedge, out[k])
+        _fit(image, starts[k], normals[k], bends[k], reach[k], wedge, out[k])
     return out
 
 
 @compiled
-def _fit(image: Any, start: Array, angles: Array, reach: float, wedge: bool, out: Array) -> None:  # noqa: FBT001, PLR0917
+def _fit(  # noqa: PLR0917 - numba knows no keywords
+    image: Any,
+    start: Array,
+    angles: Array,
+    bends: Array,
+    reach: float,
+    wedge: bool,  # noqa: FBT001
+    out: Array,
+) -> None:
     """One corner by Levenberg and Marquardt's method."""
     rows, columns = image.shape
     top, left = int(np.floor(start[1] - reach)), int(np.floor(start[0] - reach))
@@ -55,9 +71,9 @@ def _fit(image: Any, start: Array, angles: Array, reach: float, wedge: bool, out
     if top < 0 or left < 0 or bottom >= rows or right >= columns or reach < 2.0:
         return
     p = np.array([start[0], start[1], angles[0], angles[1], 0.8, 0.0, 0.0, 0.0, 0.0])
-    _levels(image, p, reach, wedge, top, bottom, left, right)
+    _levels(image, p, bends, reach, wedge)
     A, g = np.zeros((_FREE, _FREE)), np.zeros(_FREE)
-    n, cost = _normal(image, p, start, reach, wedge, A, g)
+    n, cost = _normal(image, p, start, bends, reach, wedge, A, g)
     damping = 1e-3
     for _ in range(_STEPS):
         M = A.copy()
@@ -67,7 +83,7 @@ def _fit(image: Any, start: Array, angles: Array, reach: float, wedge: bool, out
         new = p + step
         new[4] = min(max(new[4], 0.25), _WIDEST)
         B, h = np.zeros((_FREE, _FREE)), np.zeros(_FREE)
-        n, after = _normal(image, new, start, reach, wedge, B, h)
+        n, after = _normal(image, new, start, bends, reach, wedge, B, h)
         if after <= cost:
             settled = abs(step[0]) + abs(step[1]) < _SETTLED and cost - after < 1e-4 * cost
             p, A, g, cost = new, B, h, after
@@ -88,14 +104,16 @@ def _fit(image: Any, start: Array, angles: Array, reach: float, wedge: bool, out
 
 
 @compiled
-def _levels(image: Any, p: Array, reach: float, wedge: bool, top: int, bottom: int, left: int, right: int) -> None:  # noqa: FBT001, PLR0917
+def _levels(image: Any, p: Array, bends: Array, reach: float, wedge: bool) -> None:  # noqa: FBT001
     """Set both levels by linear least squares."""
     n, m, mm, f, fm = 0, 0.0, 0.0, 0.0, 0.0
+    top, bottom = int(np.floor(p[1] - reach)), int(np.ceil(p[1] + reach))
+    left, right = int(np.floor(p[0] - reach)), int(np.ceil(p[0] + reach))
     for i in range(top, bottom + 1):
         for j in range(left, right + 1):
             x, y = j - p[0], i - p[1]
             if x * x + y * y <= reach * reach:
-                shape = _shape(p, x, y, wedge)[0]
+                shape = _shape(p, x, y, bends, wedge)[0]
                 value = float(image[i, j])
                 n, m, mm, f, fm = n + 1, m + shape, mm + shape * shape, f + value, fm + value * shape
     p[8] = (fm - f * m / n) / max(mm - m * m / n, 1e-9)
@@ -103,10 +121,17 @@ def _levels(image: Any, p: Array, reach: float, wedge: bool, top: int, bottom: i
 
 
 @compiled
-def _shape(p: Array, x: float, y: float, wedge: bool) -> tuple[float, float, float, float, float, float]:  # noqa: FBT001
+def _shape(
+    p: Array,
+    x: float,
+    y: float,
+    bends: Array,
+    wedge: bool,  # noqa: FBT001
+) -> tuple[float, float, float, float, float, float]:
     """Light of the quadrant, or of two, beside a corner; its slopes by both distances and by the correlation."""
     c1, s1, c2, s2, width = np.cos(p[2]), np.sin(p[2]), np.cos(p[3]), np.sin(p[3]), p[4]
-    h, k = (c1 * x + s1 * y) / width, (c2 * x + s2 * y) / width
+    h = (c1 * x + s1 * y - bends[0] * (c1 * y - s1 * x) ** 2) / width
+    k = (c2 * x + s2 * y - bends[1] * (c2 * y - s2 * x) ** 2) / width
     rho = min(max(c1 * c2 + s1 * s2, -0.98), 0.98)
     angle = np.arcsin(rho)
     total = 0.0
@@ -132,6 +157,7 @@ def _normal(  # noqa: PLR0917 - numba knows no keywords
     image: Any,
     p: Array,
     start: Array,
+    bends: Array,
     reach: float,
     wedge: bool,  # noqa: FBT001
     A: Array,
@@ -145,7 +171,7 @@ def _normal(  # noqa: PLR0917 - numba knows no keywords
             if (j - start[0]) ** 2 + (i - start[1]) ** 2 > reach * reach:
                 continue
             x, y = j - p[0], i - p[1]
-            value, by_h, by_k, by_rho, h, k = _shape(p, x, y, wedge)
+            value, by_h, by_k, by_rho, h, k = _shape(p, x, y, bends, wedge)
             light = 1 + p[5] * x + p[6] * y
             level = p[7] + p[8] * value
             slope = light * p[8]
