@@ -11,6 +11,7 @@ from gough.vision.circle_grids import find_circles
 from gough.vision.homographies import homography, mapped, weights
 from gough.vision.lens import Camera
 from gough.vision.markers import find_charuco, find_markers
+from gough.vision.refusals import too_few, why_no_board, why_no_dots
 from gough.vision.sightings import ImageRefused, Numbers, Sighting
 from gough.vision.spots import Image, Spots, find_spots
 from gough.vision.targets import SHORT, AnyTarget, CharucoBoard, CircleGrid, DotTarget
@@ -23,7 +24,6 @@ _PAIRS = 12
 _BENDS = (0.0, 0.06, 0.13, 0.22, -0.06, 0.35, -0.15)
 """Distortion of a camera that is not known, tried one after the other: relative to the image's half diagonal."""
 _SATURATED = 0.25
-_FLAT = 6
 _BLURRED = 0.45
 """Width of the edges beside the radius of the dots: beyond, neighbors shine into each other, and σ is not honest."""
 
@@ -52,11 +52,21 @@ def find_target(image: Any, target: AnyTarget, camera: Camera | None = None) -> 
         )
     if isinstance(target, DotTarget):
         return _find_dots(gray, target, camera)
+    try:
+        return _find_board(gray, target)
+    except ImageRefused as refused:
+        raise why_no_board(gray, target, refused) from refused
+
+
+def _find_board(gray: Image, target: AnyTarget) -> Sighting:
     if isinstance(target, CircleGrid):
         return find_circles(gray, target)
     if isinstance(target, Chessboard):
         return find_chessboard(gray, target)
-    return find_charuco(gray, target) if isinstance(target, CharucoBoard) else find_markers(gray, target)
+    if isinstance(target, CharucoBoard):
+        return find_charuco(gray, target)
+    assert not isinstance(target, DotTarget)
+    return find_markers(gray, target)
 
 
 def as_gray(image: Any) -> Image:
@@ -76,8 +86,24 @@ def as_gray(image: Any) -> Image:
 
 def _find_dots(gray: Image, target: DotTarget, camera: Camera | None) -> Sighting:
     spots = find_spots(gray, bright=target.bright)
-    if len(spots) < _FEWEST:
-        raise ImageRefused(_why_so_few(gray, spots, target))
+    best = _numbered(gray, spots, target, camera) if len(spots) >= _FEWEST else None
+    if best is None:
+
+        def identify(image: Image, bright: bool) -> bool:  # noqa: FBT001
+            others = find_spots(image, bright=bright)
+            found = _numbered(image, others, target, None) if len(others) >= _FEWEST else None
+            return found is not None and len(found[0]) >= _SHARE * len(target.points)
+
+        raise why_no_dots(gray, spots, target, identify)
+    which, rows = best
+    seen = spots.select(rows)
+    sighting = Sighting(which, seen.center, seen.sigma, seen, float(np.median(seen.edge)))
+    _require_enough(sighting, seen, target, gray.shape)
+    return sighting
+
+
+def _numbered(gray: Image, spots: Spots, target: DotTarget, camera: Camera | None) -> tuple[Numbers, Numbers] | None:
+    """Numbers of dots and of their spots; None where the target is not among the spots."""
     flat = _flattened(spots.center, gray.shape, camera)
     best: tuple[Numbers, Numbers] | None = None
     for ideal in flat:
@@ -88,38 +114,27 @@ def _find_dots(gray: Image, target: DotTarget, camera: Camera | None) -> Sightin
                 rest = np.setdiff1d(np.arange(len(spots)), dots[1])
                 again = _identified(ideal[rest], target, tolerance=0.75) if len(rest) >= _FEWEST else None
                 if again is not None:
-                    raise ImageRefused("the target is in the image twice: cover one of them, or a mirror's image")
+                    raise ImageRefused(
+                        "the target is in the image twice: cover one of them, or a mirror's image", cause="twice"
+                    )
                 break
-    if best is None:
-        raise ImageRefused(f"{len(spots)} spots, but the target's diagonals are not among them")
-    which, rows = best
-    seen = spots.select(rows)
-    _require_enough(which, seen, target)
-    return Sighting(which, seen.center, seen.sigma, seen)
+    return best
 
 
-def _why_so_few(gray: Image, spots: Spots, target: DotTarget) -> str:
-    low, high = (int(v) for v in np.percentile(gray, (0.5, 99.5)))
-    top = int(np.iinfo(gray.dtype).max)
-    if low > 0.9 * top or (target.bright and float((gray >= top).mean()) > 0.3):
-        return f"over-exposed: most of it is as bright as a pixel can be ({top})"
-    if high - low < _FLAT * (top + 1) // 256:
-        return f"there is no contrast in it: levels {low} to {high} of {top}"
-    return f"the target is not in it: only {len(spots)} spots look like dots"
-
-
-def _require_enough(which: Any, seen: Spots, target: DotTarget) -> None:
-    n = len(target.points)
-    if len(which) < max(_FEWEST, _SHARE * n):
-        raise ImageRefused(
-            f"only {len(which)} of {n} dots are seen: it is hidden, out of the image, or not this target"
-        )
+def _require_enough(sighting: Sighting, seen: Spots, target: DotTarget, shape: tuple[int, ...]) -> None:
+    if len(sighting) < max(_FEWEST, _SHARE * len(target.points)):
+        raise too_few(sighting, target, shape)
     bright = float(np.mean(seen.saturated > 0.5))
     if bright > _SATURATED:
-        raise ImageRefused(f"over-exposed: {100 * bright:.0f} % of the dots are saturated; shorten the exposure")
+        raise ImageRefused(
+            f"over-exposed: {100 * bright:.0f} % of the dots are saturated; shorten the exposure", cause="over-exposed"
+        )
     radius = 2 * (seen.axes[:, 0] * seen.axes[:, 2] - seen.axes[:, 1] ** 2) ** 0.25
     if float(np.median(seen.edge / radius)) > _BLURRED:
-        raise ImageRefused("out of focus, or too far away: the edges of the dots are almost as wide as the dots")
+        raise ImageRefused(
+            "out of focus, or too far away: the edges of the dots are almost as wide as the dots; focus, come nearer",
+            cause="blurred",
+        )
 
 
 def _flattened(pixels: Array, shape: tuple[int, ...], camera: Camera | None) -> list[Array]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.vision.board_corners import as_bytes, refined
-from gough.vision.boards import DICTIONARIES, FAMILIES, AprilGrid, ArucoGrid, bits_in
+from gough.vision.boards import FAMILIES, AprilGrid, ArucoGrid, bits_in
 from gough.vision.homographies import is_mirrored
 from gough.vision.opencv import opencv
 from gough.vision.sightings import ImageRefused, Numbers, Sighting
@@ -198,15 +198,19 @@ def _other_markers(image: Any, stated: str, own: int) -> ImageRefused | None:
     """A mirror image, or markers of another dictionary, if at least three of them are seen."""
     if len(_detected(np.ascontiguousarray(image[:, ::-1]), stated)[1]) >= max(_FEWEST_MARKERS, own + 1):
         return ImageRefused("the board is seen as in a mirror: do not flip images", cause="mirrored")
+    kind, count = seen_markers(image, without=stated, most=own)
+    if not count:
+        return None
+    return ImageRefused(
+        f"{count} markers of dictionary {kind} are seen, but the file says {stated}", cause="another board"
+    )
+
+
+def seen_markers(image: Any, *, without: str = "", most: int = 0) -> tuple[str, int]:
+    """Dictionary and number of markers that are seen, if there are at least three and more than `most`; else "", 0."""
     for name in _LIKELY:
-        border = (1, 2) if name in FAMILIES else (1,)
-        for cells in border:
-            numbers = _detected(image, name, cells)[1] if name != stated else []
-            if len(numbers) >= max(_FEWEST_MARKERS, own + 1):
-                within = [d for d in (*DICTIONARIES, *FAMILIES) if d == name or d.startswith(name.split("_")[0] + "_")]
-                kind = within[0].split("_")[0] if len(within) > 1 else name
-                return ImageRefused(
-                    f"{len(numbers)} markers of dictionary {kind} are seen, but the file says {stated}",
-                    cause="another board",
-                )
-    return None
+        for cells in (1, 2) if name in FAMILIES else (1,):
+            count = len(set(_detected(image, name, cells)[1])) if name != without else 0
+            if count >= max(_FEWEST_MARKERS, most + 1):
+                return name.removesuffix("_1000"), count
+    return "", 0

@@ -6,6 +6,7 @@ Frame: origin in the middle of the sheet, x to the right and y up for whoever lo
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -286,6 +287,16 @@ def target_text(target: AnyTarget) -> str:
     return "\n".join(lines) + "\n"
 
 
+def target_id(target: AnyTarget) -> str:
+    """Six characters that differ between targets, printed on the sheet.
+
+    Examples:
+        >>> target_id(CharucoBoard(7, 5, 0.03, 0.022)), target_id(CharucoBoard(5, 7, 0.03, 0.022))
+        ('FE5730', '44CDE3')
+    """
+    return sha256(target_text(target).encode()).hexdigest()[:6].upper()
+
+
 def write_target(path: str | Path, target: AnyTarget, *, overwrite: bool = False) -> None:
     """Write a target to a TOML file, completely or not at all.
 
@@ -298,7 +309,7 @@ def write_target(path: str | Path, target: AnyTarget, *, overwrite: bool = False
         True
     """
     with new_file(path, overwrite=overwrite) as file:
-        file.write(target_text(target).encode())
+        file.write(f"# gough target {target_id(target)}\n{target_text(target)}".encode())
 
 
 def read_target(path: str | Path) -> AnyTarget:
