@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
@@ -19,6 +20,7 @@ from gough.report.poses.words import account
 from gough.studies.pose_selection import CONFIGURATIONS, PoseSelectionStudy
 from gough.studies.vision import measure_from
 from gough.vision import image_files, read_camera, read_target
+from gough.vision.frames import with_stills
 
 _DEFAULT = "select"
 
@@ -119,9 +121,14 @@ def measure(
     sheet = calibrated_with if description is None else read_target(description)
     require(sheet is not None, f"{camera} does not say which target: add --target target.toml")
     assert sheet is not None
-    files = image_files(images)
     workers = ProcessPoolExecutor(jobs) if jobs > 1 else nullcontext()
-    with results_folder(out) as results, progress_bar() as progress, workers as executor:
+    with (
+        results_folder(out) as results,
+        progress_bar() as progress,
+        workers as executor,
+        TemporaryDirectory() as place,
+    ):
+        files = with_stills(image_files(images), Path(place))
         task = progress.add_task("measuring", total=len(files))
         found = measure_from(
             files,

@@ -65,9 +65,8 @@ def design(
         }
         answer(json.dumps(data, ensure_ascii=False, indent=1))
         return
-    say(
-        f"Target {target_id(made)}: {dots} dots of {2000 * made.radius:.3g} mm on {width * 1000:g} × {height * 1000:g} mm."
-    )
+    of = f"{2000 * made.radius:.3g} mm on {width * 1000:g} × {height * 1000:g} mm"
+    say(f"Target {target_id(made)}: {dots} dots of {of}.")
     say(f"Cross-ratios of its diagonals' ends: {', '.join(f'{r:.3f}' for r in made.cross_ratios)}.")
     say(f"Wrote {', '.join(str(path) for path in wanted)}.")
     if pdf or svg or png:

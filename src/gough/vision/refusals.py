@@ -83,10 +83,11 @@ def _dot_faults(gray: Image, spots: Spots, target: DotTarget, identify: Identify
             cause="another target",
         )
     larger = cv.resize(gray, None, fx=_LARGER, fy=_LARGER, interpolation=cv.INTER_CUBIC)
-    if identify(larger, target.bright) or _are_tiny(larger, target):
-        yield ImageRefused(
-            "too far away: its dots are smaller than 5 pixels; come nearer, or take a longer lens", cause="too far"
-        )
+    far = ImageRefused(
+        "too far away: its dots are smaller than 5 pixels; come nearer, or take a longer lens", cause="too far"
+    )
+    if identify(larger, target.bright):
+        yield far
     for part in _SMALLER:
         if identify(cv.resize(gray, None, fx=part, fy=part, interpolation=cv.INTER_AREA), target.bright):
             yield ImageRefused(
@@ -106,6 +107,8 @@ def _dot_faults(gray: Image, spots: Spots, target: DotTarget, identify: Identify
             "target to the middle, or go back",
             cause="partly outside",
         )
+    if _are_tiny(larger, target):
+        yield far
     if len(alike) >= _DOTS:
         yield ImageRefused(
             f"{len(alike)} dots, but the target's diagonals are not among them: it is another target (compare the id "
@@ -149,8 +152,12 @@ def _are_tiny(larger: Image, target: DotTarget) -> bool:
     """Whether an enlarged image has about as many dots as the target, too small to be identified."""
     alike = _alike(find_spots(larger, bright=target.bright))
     n = len(target.points)
-    small = len(alike) > 0 and float(np.median(_radius(alike))) < _LEAST_RADIUS * _LARGER
-    return small and _FEWEST_TINY * n < len(alike) < n / _FEWEST_TINY
+    if not len(alike) or float(np.median(_radius(alike))) > _LEAST_RADIUS * _LARGER:
+        return False
+    ends = np.percentile(larger, 50), float(np.sort(larger, axis=None)[-_BRIGHTEST if target.bright else _BRIGHTEST])
+    if float(np.median(alike.peak)) < 0.4 * abs(ends[1] - ends[0]):  # noise and texture are fainter than what is seen
+        return False
+    return _FEWEST_TINY * n < len(alike) < n / _FEWEST_TINY
 
 
 def _at_border(centers: Array, shape: tuple[int, ...]) -> bool:
