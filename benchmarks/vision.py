@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 
 from gough.core.rotations import log
-from gough.core.text import table
+from gough.core.tables import table
 from gough.core.threads import one_blas_thread
 from gough.robots import GoughPlatform
 from gough.vision import Camera, Conditions, ImageRefused, design_target, find_target, measure_pose, render

@@ -56,7 +56,7 @@ def test_frames_that_are_not_kept_have_a_reason(guide):
     R, t = exp([0.3, -0.3, 0.4]) @ FACING, np.array([0.02, 0.0, 0.45])
     seen = seen_at(R, t, rng)
     assert guide.fault(seen, None) == ""
-    assert guide.fault(seen, seen_at(R, t + [0.002, 0, 0], rng)).startswith("moving by 1.")
+    assert guide.fault(seen, seen_at(R, t + np.array([0.002, 0, 0]), rng)).startswith("moving by 1.")
     assert guide.fault(guide.sightings[1], None) == "like an earlier view"
     blurred = Sighting(seen.which, seen.pixels, seen.sigma, edge=3.0)
     assert "blurred" in guide.fault(blurred, None)

@@ -52,9 +52,6 @@ def _corners(image: Any, inner: tuple[int, int]) -> Array | None:
         )
         if found:
             cv.cornerSubPix(image, corners, (3, 3), (-1, -1), (cv.TERM_CRITERIA_EPS | cv.TERM_CRITERIA_COUNT, 20, 0.01))
-    if not found:
-        thorough = cv.CALIB_CB_NORMALIZE_IMAGE | cv.CALIB_CB_EXHAUSTIVE | cv.CALIB_CB_ACCURACY
-        found, corners = cv.findChessboardCornersSB(image, inner, flags=thorough)
     return np.asarray(corners, dtype=float).reshape(-1, 2) if found else None
 
 

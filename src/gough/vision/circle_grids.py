@@ -7,7 +7,7 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.vision.board_corners import as_bytes
-from gough.vision.homographies import is_mirrored
+from gough.vision.homographies import PlaneMap, is_mirrored
 from gough.vision.opencv import opencv
 from gough.vision.sightings import ImageRefused, Numbers, Sighting
 from gough.vision.spots import Image, Spots, find_spots
@@ -15,6 +15,8 @@ from gough.vision.targets import CircleGrid
 
 _SHARE = 0.8
 """Share of the circles that must be measured."""
+_IRREGULAR = 0.1
+"""Root mean square by which circles may be beside their places, in distances between neighbors."""
 _ALIKE = 1.6
 """Circles of one grid differ from their median by at most this factor in radius."""
 
@@ -27,7 +29,7 @@ def find_circles(gray: Image, grid: CircleGrid) -> Sighting:
     """
     spots = find_spots(gray, bright=grid.bright)
     n = len(grid.points)
-    found = next((places for places in _attempts(gray, spots, grid) if places is not None), None)
+    found = next((places for places in _attempts(gray, spots, grid) if _is_regular(places, grid, gray.shape)), None)
     if found is None:
         raise _absent(gray, spots, grid)
     if not grid.staggered and is_mirrored(grid.points[:, :2], found):
@@ -68,6 +70,16 @@ def _attempts(gray: Image, spots: Spots, grid: CircleGrid) -> Iterator[Array | N
     for way in (kind | cv.CALIB_CB_CLUSTERING, kind):
         complete, places = cv.findCirclesGrid(image, size, way, cv.SimpleBlobDetector_create(blobs), parameters)
         yield _places(complete, places)
+
+
+def _is_regular(places: Array | None, grid: CircleGrid, shape: tuple[int, ...]) -> bool:
+    """Whether places are those of the grid in a view: OpenCV may find a grid of another kind in a staggered one."""
+    if places is None:
+        return False
+    plane = grid.points[:, :2]
+    gaps = PlaneMap(plane, places, (np.array(shape[::-1]) - 1) / 2)(plane) - places
+    spacing = float(np.median(np.linalg.norm(np.diff(places, axis=0), axis=1)))
+    return float(np.sqrt((gaps**2).sum(axis=1).mean())) < _IRREGULAR * spacing
 
 
 def _places(complete: Any, places: Any) -> Array | None:

@@ -7,8 +7,8 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.vision.board_corners import as_bytes, refined
-from gough.vision.boards import FAMILIES, AprilGrid, ArucoGrid, bits_in
-from gough.vision.homographies import is_mirrored
+from gough.vision.boards import FAMILIES, AprilGrid, ArucoGrid, bits_in, markers_in
+from gough.vision.homographies import PlaneMap, is_mirrored
 from gough.vision.opencv import opencv
 from gough.vision.sightings import ImageRefused, Numbers, Sighting
 from gough.vision.spots import Image
@@ -61,15 +61,18 @@ def find_markers(gray: Image, grid: ArucoGrid | AprilGrid) -> Sighting:
     pixels = np.concatenate([np.roll(quads[k], turned, axis=0) for k in own])
     which, pixels = _consistent(grid.points[:, :2], which, pixels)
     if len(which) < _FEWEST_CORNERS:
-        raise ImageRefused(
+        raise _mirrored(image, grid.dictionary, len(own), border) or ImageRefused(
             f"{len(own)} markers of {grid.dictionary} are seen, but not where a grid of {grid.columns} × {grid.rows} "
             "has them: check columns, rows, marker, separation and first in the file",
             cause="another board",
         )
     _require_front(grid.points[which, :2], pixels)
     cell = grid.marker / (bits_in(grid.dictionary) + 2 * border)
-    if isinstance(grid, AprilGrid):
-        return refined(gray, grid.points[:, :2], which, pixels, min(grid.separation, border * cell))
+    if isinstance(grid, AprilGrid):  # black squares touch the tags' corners, and pull OpenCV's outlines by pixels
+        middle = (np.array(gray.shape[::-1]) - 1) / 2
+        starts = PlaneMap(grid.points[which, :2], pixels, middle)(grid.points[:, :2])
+        inside = np.flatnonzero(((starts > 0) & (starts < 2 * middle)).all(axis=1)).astype(np.int64)
+        return refined(gray, grid.points[:, :2], inside, starts[inside], min(grid.separation, border * cell))
     inward = np.array([[1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]])[which % 4]
     return refined(gray, grid.points[:, :2], which, pixels, min(grid.separation, cell), inward)
 
@@ -157,11 +160,13 @@ def _fitting_board(board: CharucoBoard, quads: Any, numbers: Sequence[int]) -> I
         mapped = cv.perspectiveTransform(plane.reshape(-1, 1, 2), H).reshape(-1, 2)
         return float(np.sqrt(((mapped - corners) ** 2).sum(axis=1).mean()))
 
+    stated_size = board.columns, board.rows
     stated = misfit(board.columns, board.rows, legacy=board.legacy)
     if _CLEAR * misfit(board.columns, board.rows, legacy=not board.legacy) < stated:
         has, says = ("an older OpenCV's", "true") if not board.legacy else ("today's", "false")
         return ImageRefused(f"the board has {has} pattern: write legacy = {says} in its file", cause="another board")
-    sizes = [(c, r) for c in range(3, 25) for r in range(3, 25) if (c, r) != (board.columns, board.rows)]
+    most = 2 * markers_in(board.dictionary)
+    sizes = [(c, r) for c in range(3, 25) for r in range(3, 25) if c * r <= most and (c, r) != stated_size]
     fits = sorted((misfit(c, r, legacy=legacy), c, r) for c, r in sizes for legacy in (False, True))
     if _CLEAR * fits[0][0] < stated:
         columns = fits[0][1]
@@ -189,15 +194,24 @@ def _why_no_markers(image: Any, grid: ArucoGrid | AprilGrid, numbers: Sequence[i
                 f"{seen} tags are seen whose border is {other} cells wide: write border = {other} in the file",
                 cause="another board",
             )
-    return _other_markers(image, grid.dictionary, len(numbers)) or ImageRefused(
+    border = grid.border if isinstance(grid, AprilGrid) else 1
+    return _other_markers(image, grid.dictionary, len(numbers), border) or ImageRefused(
         f"the board is not in it, or hidden: {len(numbers)} of its {n} markers are seen", cause="absent"
     )
 
 
-def _other_markers(image: Any, stated: str, own: int) -> ImageRefused | None:
+def _mirrored(image: Any, stated: str, own: int, border: int = 1) -> ImageRefused | None:
+    """Whether more markers are seen in the mirrored image."""
+    if len(_detected(np.ascontiguousarray(image[:, ::-1]), stated, border)[1]) < max(_FEWEST_MARKERS, own + 1):
+        return None
+    return ImageRefused("the board is seen as in a mirror: do not flip images", cause="mirrored")
+
+
+def _other_markers(image: Any, stated: str, own: int, border: int = 1) -> ImageRefused | None:
     """A mirror image, or markers of another dictionary, if at least three of them are seen."""
-    if len(_detected(np.ascontiguousarray(image[:, ::-1]), stated)[1]) >= max(_FEWEST_MARKERS, own + 1):
-        return ImageRefused("the board is seen as in a mirror: do not flip images", cause="mirrored")
+    mirrored = _mirrored(image, stated, own, border)
+    if mirrored is not None:
+        return mirrored
     kind, count = seen_markers(image, without=stated, most=own)
     if not count:
         return None
