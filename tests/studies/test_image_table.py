@@ -52,7 +52,7 @@ def test_stated_columns(tmp_path):
     assert read_table(path, NAMES, ["b2", "b1"]).of(NAMES)[2].tolist() == [[4, 3], [8, 7]]
     with pytest.raises(InputError, match=r"which columns are the readings.*--readings"):
         read_table(path, NAMES)
-    with pytest.raises(InputError, match="no column 'b3'; did you mean"):
+    with pytest.raises(InputError, match="no column 'b3'"):
         read_table(path, NAMES, ["b3"])
 
 

@@ -43,7 +43,7 @@ def images():
     """Two noisy images of each board, with their poses."""
     rng = np.random.default_rng(5)
     return {
-        name: [(shoot(CAMERA, board, R, t, rng, noise=5.0), R, t) for R, t in (pose(rng), pose(rng))]
+        name: [(shoot(CAMERA, board, R, t, rng, noise=8.0), R, t) for R, t in (pose(rng), pose(rng))]
         for name, board in BOARDS.items()
     }
 
