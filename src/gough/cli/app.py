@@ -29,6 +29,7 @@ from gough.cli import (
     design,
     export,
     identify,
+    look,
     mechanism,
     new,
     poses,
@@ -63,6 +64,7 @@ def _add(command: Callable[..., None], panel: str) -> None:
 _START, _DYNAMICS, _GEOMETRY, _PROOF = "Start here", "Dynamics", "Geometry", "Papers and proofs"
 _add(demo.demo, _START)
 _add(new.new, _START)
+_add(look.look, _START)
 _add(mechanism.mechanism, _DYNAMICS)
 _add(design.design, _DYNAMICS)
 _add(identify.identify, _DYNAMICS)

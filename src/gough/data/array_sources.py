@@ -179,6 +179,14 @@ def mat_source(path: Path) -> ArraySource:
     return ArraySource(path, variables)
 
 
+def hdf5_source(path: Path) -> ArraySource:
+    """The arrays of an HDF5 file; groups are named as structs are: `log.q1`."""
+    with path.open("rb") as file:
+        require_kind(path, "HDF5", file.read(8))
+    with readable(path, "HDF5"):
+        return ArraySource(path, hdf5_variables(path, lambda size: require_unpacked_size(path, size)))
+
+
 def write_npz(file: BinaryIO, recording: Recording) -> None:
     """Samples, names, units, rate and start as plain arrays."""
     texts = {"names": np.array(recording.names), "units": np.array(recording.units)}

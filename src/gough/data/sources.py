@@ -34,10 +34,18 @@ NO_TIMES = 'give time=None and rate= (in a study, time = "" and rate in [data])'
 """Advice where a column of times cannot be used."""
 
 
+RESAMPLE = "If times are the exact instants of the samples, state resample=True (in a study, resample = true in [data])"
+"""Advice where times are uneven."""
+
+
 class Source(Protocol):
     """A file whose columns have heads: a name, perhaps with a unit in brackets."""
 
-    heads: tuple[str, ...]
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """Names of the columns, perhaps with units in brackets."""
+        ...
+
     rate: float | None
     """Samples a second, if the file states it."""
     start: float
