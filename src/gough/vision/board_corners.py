@@ -17,6 +17,8 @@ _NARROW, _CLOSE = 3.0, 0.85
 """Least radius of a window, pixels; and its part of a small room, where what is beside it is alike on both sides."""
 _FEWEST = 12
 """Corners from which the curvature of edges by the lens is estimated."""
+_STRAY = 0.6
+"""Pixels beside where the other corners put it, beyond which a corner is left out: a simple lens is good to a tenth."""
 _COARSE, _LITTLE = 0.2, 4.5
 """Standard deviation of corners that OpenCV found and no window of so many pixels could refine."""
 
@@ -72,9 +74,21 @@ def refined(  # noqa: PLR0917 - what is known of corners
             "the corners of the board are too blurred, or too near to each other: come nearer, and focus",
             cause="blurred",
         )
+    good &= _together(plane[which], fitted[:, :2], good, middle)
     fitted = fitted[good]
     sigma = np.sqrt((fitted[:, 2] + fitted[:, 4]) / 2)
     return Sighting(which[good], fitted[:, :2], sigma, edge=_median(fitted[:, 5]))
+
+
+def _together(plane: Array, pixels: Array, good: Any, middle: Array) -> Any:
+    """Corners where the others put them: the edge of a finger that crosses an edge of the board is a corner, too."""
+    kept = np.array(good)
+    for _ in range(2):
+        if kept.sum() < _FEWEST:
+            break
+        gaps = np.linalg.norm(PlaneMap(plane[kept], pixels[kept], middle)(plane) - pixels, axis=1)
+        kept = good & (gaps < max(_STRAY, 6 * float(np.median(gaps[kept]))))
+    return kept
 
 
 def _median(widths: Array) -> float:
