@@ -6,7 +6,7 @@ import numpy as np
 from gough.vision import CircleGrid
 from gough.vision.board_pattern import black_rectangles
 
-FINE = 5
+FINE = 6
 """Rays along each side of a pixel."""
 WHITE, BLACK = 200.0, 30.0
 

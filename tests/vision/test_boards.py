@@ -29,7 +29,7 @@ BOARDS = {
     "charuco": CharucoBoard(7, 5, 0.03, 0.02),
     "legacy charuco": CharucoBoard(7, 6, 0.028, 0.019, legacy=True),
     "aruco": ArucoGrid(4, 3, 0.045, 0.015, "4X4_50"),
-    "aprilgrid": AprilGrid(4, 3, 0.04, 0.012),
+    "aprilgrid": AprilGrid(3, 2, 0.055, 0.016),
     "staggered circles": CircleGrid(4, 11, 0.015, 0.005, staggered=True),
 }
 
@@ -43,7 +43,7 @@ def images():
     """Two noisy images of each board, with their poses."""
     rng = np.random.default_rng(5)
     return {
-        name: [(shoot(CAMERA, board, R, t, rng, noise=8.0), R, t) for R, t in (pose(rng), pose(rng))]
+        name: [(shoot(CAMERA, board, R, t, rng, noise=5.0), R, t) for R, t in (pose(rng), pose(rng))]
         for name, board in BOARDS.items()
     }
 

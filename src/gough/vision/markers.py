@@ -20,6 +20,8 @@ _FAR = 0.35
 _LIKELY = ("4X4_1000", "5X5_1000", "6X6_1000", "7X7_1000", "ARUCO_ORIGINAL", *FAMILIES)
 """Dictionaries that contain the smaller ones of their kind, looked for where a board's own is not seen."""
 _FEWEST_MARKERS = 3
+_LOOSE = 0.4
+"""Root mean square of the corners of tags about their grid in a view, beyond which they are not believed, pixels."""
 _CLEAR = 4.0
 """Of the legacy pattern and the other one, one must fit so many times better."""
 
@@ -72,7 +74,11 @@ def find_markers(gray: Image, grid: ArucoGrid | AprilGrid) -> Sighting:
         middle = (np.array(gray.shape[::-1]) - 1) / 2
         starts = PlaneMap(grid.points[which, :2], pixels, middle)(grid.points[:, :2])
         inside = np.flatnonzero(((starts > 0) & (starts < 2 * middle)).all(axis=1)).astype(np.int64)
-        return refined(gray, grid.points[:, :2], inside, starts[inside], min(grid.separation, border * cell))
+        seen = refined(gray, grid.points[:, :2], inside, starts[inside], min(grid.separation, border * cell))
+        gaps = PlaneMap(grid.points[seen.which, :2], seen.pixels, middle)(grid.points[seen.which, :2]) - seen.pixels
+        if np.sqrt((gaps**2).sum(axis=1).mean()) > _LOOSE:
+            raise ImageRefused("the tags' corners do not lie on a grid: come nearer, and focus", cause="blurred")
+        return seen
     inward = np.array([[1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]])[which % 4]
     return refined(gray, grid.points[:, :2], which, pixels, min(grid.separation, cell), inward)
 
@@ -222,9 +228,10 @@ def _other_markers(image: Any, stated: str, own: int, border: int = 1) -> ImageR
 
 def seen_markers(image: Any, *, without: str = "", most: int = 0) -> tuple[str, int]:
     """Dictionary and number of markers that are seen, if there are at least three and more than `most`; else "", 0."""
-    for name in _LIKELY:
-        for cells in (1, 2) if name in FAMILIES else (1,):
-            count = len(set(_detected(image, name, cells)[1])) if name != without else 0
-            if count >= max(_FEWEST_MARKERS, most + 1):
-                return name.removesuffix("_1000"), count
-    return "", 0
+    counts = {
+        name: max(len(set(_detected(image, name, cells)[1])) for cells in ((1, 2) if name in FAMILIES else (1,)))
+        for name in _LIKELY
+        if name.split("_")[0] != without.split("_")[0]
+    }
+    name = max(counts, key=lambda each: counts[each])
+    return (name.removesuffix("_1000"), counts[name]) if counts[name] >= max(_FEWEST_MARKERS, most + 1) else ("", 0)

@@ -235,7 +235,7 @@ def why_ambiguous(target: AnyTarget) -> str:
 
     Examples:
         >>> why_ambiguous(Chessboard(10, 7, 0.025)), why_ambiguous(Chessboard(9, 7, 0.025))[:48]
-        ('', 'a chessboard of 9 × 7 squares looks the same upsi')
+        ('', 'a chessboard of 9 × 7 squares looks the same ups')
     """
     instead = "with a ChArUco board, a grid of markers, or a target that gough designs"
     if isinstance(target, CircleGrid) and not target.is_unique:
