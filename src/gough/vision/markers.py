@@ -231,7 +231,7 @@ def seen_markers(image: Any, *, without: str = "", most: int = 0) -> tuple[str, 
     counts = {
         name: max(len(set(_detected(image, name, cells)[1])) for cells in ((1, 2) if name in FAMILIES else (1,)))
         for name in _LIKELY
-        if name.split("_")[0] != without.split("_")[0]
+        if name.split("_")[0] != without.split("_", maxsplit=1)[0]
     }
     name = max(counts, key=lambda each: counts[each])
     return (name.removesuffix("_1000"), counts[name]) if counts[name] >= max(_FEWEST_MARKERS, most + 1) else ("", 0)
