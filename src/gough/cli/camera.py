@@ -23,7 +23,10 @@ from gough.vision.guidance import Guide
 from gough.vision.lens_models import LENSES, LensFinding
 from gough.vision.targets import AnyTarget
 
-camera = typer.Typer(no_args_is_help=True, help="Calibrate a camera, or convert camera files.")
+camera = typer.Typer(
+    no_args_is_help=True,
+    help="Calibrate a camera from images of a target, guide the shooting of images, or convert camera files.",
+)
 _ANCHOR = re.compile(r"^\s*(\d+)\s*-\s*(\d+)\s*=\s*([\d.]+)\s*(\w*)\s*$")
 
 
