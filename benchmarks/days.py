@@ -1,9 +1,12 @@
 """What changed since a calibration: how often the right cause is named, over causes and numbers of poses.
 
+    python -m benchmarks.days --runs 12 --clean 6 --seed 7
+
 A platform is calibrated from 40 simulated poses with noise; on another day one thing has changed. Each cell counts how
-often each cause is named in `RUNS` days with their own calibration, change, poses and noise.
+often each cause is named in days with their own change, poses and noise; each run has its own calibration.
 """
 
+import argparse
 import sys
 from collections import Counter
 
@@ -52,8 +55,8 @@ def named(name: str) -> str:
     return {"zero": "one zero", "gain": "one gain"}.get(name.split(maxsplit=1)[0], name) if " of " in name else name
 
 
-def confusion(counts=COUNTS, runs=RUNS, seed=1) -> dict[tuple[int, str], Counter]:
-    """How often each cause is named, by number of poses and true cause."""
+def confusion(counts=COUNTS, runs=RUNS, seed=1, clean=1) -> dict[tuple[int, str], Counter]:
+    """How often each cause is named, by number of poses and true cause; with so many days a run without a change."""
     result = {(count, cause): Counter() for count in counts for cause in CAUSES}
     robot = GoughPlatform.deltalab()
     for run in range(runs):
@@ -62,7 +65,7 @@ def confusion(counts=COUNTS, runs=RUNS, seed=1) -> dict[tuple[int, str], Counter
         theta = robot.nominal + rng.normal(0, 1e-3, 42)
         geometry = machine_geometry(calibrate(robot, measured(robot, theta, 40, rng)))
         for count in counts:
-            for cause in CAUSES:
+            for cause in (*("nothing",) * (clean - 1), *CAUSES):
                 day = day_of(robot, measured(robot, theta, count, rng), change(cause, rng))
                 answer = recalibrate(geometry, day)
                 result[count, cause][named(answer.chosen.name) if answer.is_explained else "none"] += 1
@@ -71,15 +74,24 @@ def confusion(counts=COUNTS, runs=RUNS, seed=1) -> dict[tuple[int, str], Counter
 
 def main() -> None:
     """Print the confusion tables."""
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
-    found = confusion(runs=runs)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=RUNS, help="calibrations, each with a day for every cause")
+    parser.add_argument("--clean", type=int, default=1, help="days without a change in each run and number of poses")
+    parser.add_argument("--seed", type=int, default=1, help="random seed")
+    given = parser.parse_args()
+    found = confusion(runs=given.runs, seed=given.seed, clean=given.clean)
+    right = sum(found[count, cause][cause] for count in COUNTS for cause in CAUSES[1:])
+    days = sum(sum(found[count, cause].values()) for count in COUNTS for cause in CAUSES[1:])
+    accused = sum(sum(found[count, "nothing"].values()) - found[count, "nothing"]["nothing"] for count in COUNTS)
+    clean = sum(sum(found[count, "nothing"].values()) for count in COUNTS)
+    print(f"right: {right} of {days} days with a change; accused: {accused} of {clean} days without")
     for count in COUNTS:
-        print(f"\n{count} poses, {runs} days for each cause: how often each is named, %\n")
-        print("| what changed | " + " | ".join((*CAUSES, "none")) + " |")
-        print("|---|" + "---|" * (len(CAUSES) + 1))
+        print(f"\n{count} poses: how often each cause is named\n")
+        print("| what changed | days | " + " | ".join((*CAUSES, "none")) + " |")
+        print("|---|---|" + "---|" * (len(CAUSES) + 1))
         for cause in CAUSES:
-            shares = (100 * found[count, cause][each] / runs for each in (*CAUSES, "none"))
-            print(f"| {cause} | " + " | ".join(f"{share:.0f}" for share in shares) + " |")
+            counts = [found[count, cause][each] for each in (*CAUSES, "none")]
+            print(f"| {cause} | {sum(counts)} | " + " | ".join(map(str, counts)) + " |")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from time import perf_counter
 import numpy as np
 
 from gough import Claim, Status, estimate
-from gough.core.text import table
+from gough.core.tables import table
 from gough.data import default_steps, prepare, read_recording, write_recording
 from gough.dynamics import METHODS, identify
 from gough.methods import LinearHull, minimal_bound

@@ -1,6 +1,7 @@
 """Calibration by instruments: self-calibrated cables against scipy, growth to 100 000 poses, coverage of each kind.
 
-Arguments: number of campaigns for the coverage (200 by default), then names of parts: speed, growth, coverage, nested.
+Arguments: number of campaigns for the coverage (200 by default), then names of parts (speed, growth, coverage, noise,
+nested), and names of kinds, if the coverage of some alone is wanted.
 """
 
 import sys
@@ -12,6 +13,7 @@ import numpy as np
 from scipy.optimize import least_squares
 from scipy.sparse import lil_array
 from scipy.stats import chi2
+from scipy.stats import f as f_distribution
 
 from benchmarks._timing import seconds
 from gough.core.threads import one_blas_thread
@@ -133,16 +135,25 @@ def cables() -> Campaign:
     return Campaign(MACHINE, rows.reshape(-1), poses, Measurements(np.zeros((60, 4)), SIGMA))
 
 
-def coverage(campaigns: int) -> None:
+KINDS = CAMPAIGNS | {"cables": cables}
+BLIND = {
+    "image": ("camera", "readings"),
+    "point": ("tracker", "readings"),
+    "cables": ("readings",),
+    "plane": ("face1",),
+}
+"""Campaigns whose noise is estimated in `noise`, and what is not stated of it."""
+
+
+def coverage(campaigns: int, names, blind=None) -> None:
     print(
         f"Coverage over {campaigns} campaigns of each kind: joint 95 % region, 95 % intervals of all parameters, χ²/dof"
     )
-    kinds = CAMPAIGNS | {"cables": cables}
-    for name, make in kinds.items():
-        one = make()
+    for name in names or KINDS:
+        one = KINDS[name]()
         inside, intervals, chi = [], [], []
         for seed in range(campaigns):
-            data = one.drawn(np.random.default_rng(seed))
+            data = unstated(one.drawn(np.random.default_rng(seed)), (blind or {}).get(name, ()))
             answer = calibrate_by_instruments(one.model, data, start=one.start, fixed=one.fixed)
             free = [i for i, each in enumerate(one.model.names) if each in answer.estimate.names]
             error = answer.departure_from(one.truth)[free]
@@ -150,13 +161,21 @@ def coverage(campaigns: int) -> None:
             s, V = np.linalg.eigh(C)
             seen = s > 1e-9 * s[-1]
             distance = float(((V.T @ error)[seen] ** 2 / s[seen]).sum())
-            inside.append(distance <= chi2.isf(0.05, int(seen.sum())))
+            n, dof = int(seen.sum()), answer.estimate.region.dof
+            inside.append(distance <= (chi2.isf(0.05, n) if np.isinf(dof) else n * f_distribution.isf(0.05, n, dof)))
             intervals.append(abs(error) <= answer.estimate.half_widths()[: len(free)])
-            chi.append(answer.estimate.stats.chi_squared)
+            chi.append(answer.estimate.stats.chi_squared or np.nan)
         print(
             f"  {name:10s} {100 * np.mean(inside):5.1f} %   {100 * np.mean(intervals):5.1f} %   {np.mean(chi):.3f}",
             flush=True,
         )
+
+
+def unstated(data: Measurements, names) -> Measurements:
+    """The measurements without the noise of some instruments."""
+    instruments = tuple(replace(one, sigma=None) if one.name in names else one for one in data.instruments)
+    own = None if "readings" in names else data.reading_sigma
+    return replace(data, reading_sigma=own, instruments=instruments)
 
 
 def nested(campaigns: int) -> None:
@@ -177,14 +196,19 @@ def nested(campaigns: int) -> None:
 
 def main() -> None:
     campaigns = int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 200
-    chosen = [each for each in sys.argv[1:] if not each.isdigit()] or ["speed", "growth", "coverage", "nested"]
+    names = [each for each in sys.argv[1:] if each in KINDS]
+    chosen = [each for each in sys.argv[1:] if not each.isdigit() and each not in KINDS]
+    chosen = chosen or (["coverage"] if names else ["speed", "growth", "coverage", "noise", "nested"])
     print(__doc__.splitlines()[0])
     if "speed" in chosen:
         speed()
     if "growth" in chosen:
         growth()
     if "coverage" in chosen:
-        coverage(campaigns)
+        coverage(campaigns, names)
+    if "noise" in chosen:
+        print("Noise that is not stated:", "; ".join(f"{name}: {', '.join(of)}" for name, of in BLIND.items()))
+        coverage(campaigns, names or BLIND, BLIND)
     if "nested" in chosen:
         print("Nested models of a delta printer, 40 poses of a reflector with σ = 0.02 mm, tests at the level 0.001")
         nested(max(campaigns // 2, 1))

@@ -7,13 +7,14 @@ cv2.SimpleBlobDetector alone on the same images, and the paper's 0.73 s an image
 import itertools
 import sys
 from collections import Counter
+from dataclasses import replace
 from time import process_time
 
 import cv2
 import numpy as np
 
 from gough.core.rotations import log
-from gough.core.text import table
+from gough.core.tables import table
 from gough.core.threads import one_blas_thread
 from gough.robots import GoughPlatform
 from gough.vision import Camera, Conditions, ImageRefused, design_target, find_target, measure_pose, render
@@ -112,7 +113,6 @@ def accuracy(n_images):
         rows.append(trial(f"{n} bars before dots", poses, SWEEP, hidden(n), 4)[0])
     for n in (20, 80):
         rows.append(trial(f"{n} other round spots", poses, SWEEP, cluttered(n), 5)[0])
-    rows.append(trial("light uneven by 60 %", poses, SWEEP, Conditions(vignetting=0.4, gradient=(0.4, 0.2)), 6)[0])
     print(table(HEADS, rows, "l" + "r" * (len(HEADS) - 1)))
     for reason, n in tally.reasons.most_common():
         print(f"  {n} × {reason}")
@@ -125,7 +125,30 @@ def accuracy(n_images):
     print(table(["", *names], [["paper", *map(str, PRINTED)], ["images alone", *ours]], "l" + "r" * 6))
 
 
-def speed():
+LIGHT = {
+    "even light": Conditions(),
+    "response γ 2.2": Conditions(gamma=2.2),
+    "γ 2.2, vignetting 30 %": Conditions(gamma=2.2, vignetting=0.3),
+    "light uneven by 60 %": Conditions(vignetting=0.4, gradient=(0.4, 0.2)),
+    "light uneven by 60 %, γ 2.2": Conditions(vignetting=0.4, gradient=(0.4, 0.2), gamma=2.2),
+    "veiling glare 8 %": Conditions(glare=0.08),
+    "veiling glare 8 %, bright surroundings": Conditions(glare=0.08, around=180.0),
+    "one-sided lamp, gloss": Conditions(white=150.0, gradient=(0.6, 0.2), gloss=(750.0, 300.0, 200.0, 60.0)),
+}
+
+
+def light(repeats):
+    """Rows of light, with the noise of a common sensor and with a quarter of it, where shifts by light count most."""
+    poses, rows = configurations(), []
+    for name, conditions in LIGHT.items():
+        for noise in (2.0, 0.5):
+            made = replace(conditions, noise=noise)
+            rows.append(trial(f"{name}, noise {noise}", poses, repeats, made, 5)[0])
+            print(table(HEADS, rows[-1:], "l" + "r" * (len(HEADS) - 1)), flush=True)
+    print(table(HEADS, rows, "l" + "r" * (len(HEADS) - 1)))
+
+
+def speed(repeats=12):
     cv2.setNumThreads(1)
     rng = np.random.default_rng(9)
     shown = [render(CAMERA, TARGET, R, t, Conditions(vignetting=0.2), rng).image for R, t in configurations()[::4]]
@@ -138,7 +161,7 @@ def speed():
         "gough, pose with covariance": lambda image: measure_pose(image, TARGET, CAMERA),
     }
     times = {name: [] for name in work}
-    for _ in range(12):
+    for _ in range(repeats):
         for image in shown:
             for name, call in work.items():
                 start = process_time()
@@ -175,6 +198,7 @@ def main():
     print("Vision: poses of a target from images\n")
     speed()
     print()
+    light(2)
     accuracy(11)
     strangers(50)
 

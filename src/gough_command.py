@@ -6,6 +6,7 @@ command as it does later, without a traceback.
 
 import os
 import signal
+import sys
 from types import FrameType
 
 INTERRUPTED = 130
@@ -17,8 +18,9 @@ def main() -> None:
     if is_default:
         signal.signal(signal.SIGINT, _end)  # an exception inside an import could become any other one
     from gough.cli import main as run  # noqa: PLC0415 - the reason for this file
-    from gough.cli.app import app  # noqa: F401, PLC0415 - the commands load here, while Ctrl-C ends at once
+    from gough.cli.on_demand import load  # noqa: PLC0415 - the command loads here, while Ctrl-C ends at once
 
+    load(sys.argv[1:])
     if is_default:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     run()

@@ -42,6 +42,7 @@ IMPORTERS = {
     "pinocchio": {"simulate"},
     "mujoco": {"simulate"},
     "cv2": {"vision"},
+    "yaml": {"vision"},
     "cvxpy": {"dynamics"},
 }
 MODULES = sorted(SOURCE.rglob("*.py"))

@@ -168,6 +168,7 @@ def test_every_imported_library_is_a_declared_dependency():
             elif isinstance(node, ast.ImportFrom):
                 used.add(node.module.split(".")[0])
     third_party = {m for m in used if m not in sys.stdlib_module_names and m not in {"gough", "gough_command"}}
-    optional = {"mujoco", "pinocchio", "cv2", "h5py", "cvxpy", "clarabel"}  # of extras such as `multibody`
+    optional = {"mujoco", "pinocchio", "cv2", "h5py", "cvxpy", "clarabel", "yaml"}  # of extras such as `multibody`
+    optional |= {"asammdf", "nptdms", "rosbags"}
     assert third_party - optional <= modules
     assert modules <= third_party, f"declared but never imported: {modules - third_party}"

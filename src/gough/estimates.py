@@ -325,9 +325,10 @@ def _percent(sigma: float, value: float) -> str:
 class EstimationError(GoughError):
     """The method ran, but its answer is not OK: `estimate` is that answer; estimate(..., strict=False) returns it."""
 
-    def __init__(self, estimate: Estimate) -> None:
+    def __init__(self, estimate: Estimate, message: str | None = None) -> None:
         self.estimate = estimate
-        super().__init__("\n".join([f"{estimate.method} — {estimate.status.value}", *estimate.notes]))
+        own = "\n".join([f"{estimate.method} — {estimate.status.value}", *estimate.notes])
+        super().__init__(own if message is None else message)
 
 
 P_contra = TypeVar("P_contra", contravariant=True)

@@ -1,13 +1,15 @@
 """What all commands share: the help that a stranger reads first, and what is said when work is interrupted."""
 
 import re
+import subprocess
+import sys
 
 import pytest
-import typer
 from pydantic import ValidationError
 
 from gough.cli import app, main
 from gough.cli.app import run
+from gough.cli.on_demand import COMMANDS, command
 from gough.studies import checking
 from gough.studies.calibration_schema import CertifyTable
 
@@ -33,14 +35,15 @@ def test_the_help_names_every_command(capsys):
     assert [name for name in commands if f" {name} " not in told] == []
 
 
-def commands_below(command, path="gough"):
+def commands_below(command, path):
     yield path, command
     for name, each in getattr(command, "commands", {}).items():
         yield from commands_below(each, f"{path} {name}")
 
 
 @pytest.mark.parametrize(
-    ("path", "command"), [pytest.param(*pair, id=pair[0]) for pair in commands_below(typer.main.get_command(app.app))]
+    ("path", "command"),
+    [pytest.param(*pair, id=pair[0]) for name in COMMANDS for pair in commands_below(command(name), f"gough {name}")],
 )
 def test_every_command_argument_and_option_is_described_in_a_sentence(path, command):
     texts = {path: command.help, **{f"{path} {each.name}": each.help for each in command.params}}
@@ -49,6 +52,45 @@ def test_every_command_argument_and_option_is_described_in_a_sentence(path, comm
         assert re.match(r"[A-Z].*[.…]$", text.strip(), re.DOTALL), f"{name}: {text!r}"
         fragment = re.match(r"(Of|To|Another|How many)\b", text)  # "Of the images, pixels." does not say what it is
         assert fragment is None, f"{name}: {text!r}"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_of_commands_says_what_their_help_says(name):
+    assert command(name).help.split("\n\n")[0].replace("\\[", "[") == COMMANDS[name].summary
+
+
+def test_a_command_that_does_not_exist(capsys):
+    assert run(["identfy", "study.toml"]) == 2
+    assert "'identify'" in capsys.readouterr().err
+
+
+LIGHT = """
+import contextlib, io, sys
+sys.argv = ["gough", *sys.argv[1:]]
+import gough_command
+with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
+    gough_command.main()
+print(*sys.modules)
+"""
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_help_and_version_load_no_command(option):
+    """Modules are counted, since seconds depend on the machine."""
+    asked = [sys.executable, "-c", LIGHT, option]
+    modules = set(subprocess.run(asked, capture_output=True, text=True, check=True).stdout.split())
+    roots = {module.split(".")[0] for module in modules}
+    assert not roots & {"scipy", "casadi", "numba", "pydantic", "polars", "highspy", "plotly"}
+    assert len({module for module in modules if module.startswith("gough")}) <= 21
+
+
+@pytest.mark.parametrize("name", ["identify", "calibrate", "demo"])
+def test_commands_load_no_library_before_they_need_it(name):
+    asked = [sys.executable, "-c", LIGHT, name, "--help"]
+    modules = set(subprocess.run(asked, capture_output=True, text=True, check=True).stdout.split())
+    assert f"gough.cli.{name}" in modules
+    roots = {module.split(".")[0] for module in modules}
+    assert not roots & {"scipy", "numba", "polars", "highspy", "matplotlib", "plotly", "cv2"}
 
 
 def test_the_help_of_certify_lists_the_keys_of_its_table(capsys):

@@ -121,3 +121,30 @@ def test_without_opencv_the_extra_is_named(place, calibrated, capsys, tmp_path, 
     image, camera = place[0] / "images" / "c0-r0.png", calibrated / "camera.toml"
     assert run(["poses", "measure", str(image), "--camera", str(camera), "--out", str(tmp_path / "out")]) == 2
     assert "pip install gough[vision]" in capsys.readouterr().err
+
+
+def test_images_that_contradict_the_calibration_end_with_1(place, calibrated, tmp_path, capsys):
+    """The camera file without its distortion: the cause comes first, and the poses are written with a warning."""
+    folder, _ = place
+    lines = (calibrated / "camera.toml").read_text().splitlines()
+    bent = ["distortion = [0.0, 0.0]" if line.startswith("distortion") else line for line in lines]
+    (tmp_path / "camera.toml").write_text("\n".join(bent))
+    images = sorted(str(path) for path in (folder / "images").glob("c*-r0.png"))
+    out = tmp_path / "measured"
+    assert run(["poses", "measure", *images, "--camera", str(tmp_path / "camera.toml"), "--out", str(out)]) == 1
+    assert "contradict the calibration of the camera: the distortion is another one" in capsys.readouterr().out
+    assert "distortion" in json.loads((out / "poses.json").read_text())["test"]["contradiction"]
+
+
+def test_camera_files_are_converted(calibrated, tmp_path, capsys):
+    source, ros, back = str(calibrated / "camera.toml"), str(tmp_path / "camera.yaml"), tmp_path / "back.toml"
+    assert run(["camera", "convert", source, ros, "--format", "ros"]) == 0
+    assert "covariance and noise of the calibration are not in it" in capsys.readouterr().out
+    assert run(["camera", "convert", ros, str(back)]) == 0
+    assert (read_camera(back)[0].parameters == read_camera(source)[0].parameters).all()
+    assert run(["camera", "convert", ros, str(back)]) == 2
+    assert "back.toml" in capsys.readouterr().err
+    assert run(["camera", "convert", source, str(tmp_path / "other.yaml")]) == 2
+    assert "--format" in capsys.readouterr().err
+    assert run(["camera", "convert", source, str(tmp_path / "o.xml"), "--size", "big"]) == 2
+    assert "such as 1024x768" in capsys.readouterr().err

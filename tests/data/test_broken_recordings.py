@@ -105,7 +105,8 @@ BROKEN_CSV = {
         HEAD + "0,1,1\n0.001,1,1\n0.0024,1,1\n0.003,1,1\n0.004,1,2\n",
         {},
         (": row 3 (line 4), column 'time': sampling is not even, 0.0024 s is 40% of a period away from an even 1000 Hz. "
-        "Resample the recording; or, if its clock was even and only the times are inexact, " + NO_TIMES),
+        "If times are the exact instants of the samples, state resample=True (in a study, resample = true in [data]); "
+        "if the clock was even and only the times are inexact, " + NO_TIMES),
     ),
     "another rate": (
         GOOD,
@@ -238,14 +239,15 @@ def test_what_is_no_file(tmp_path):
         f"{tmp_path / 'lgo.csv'} cannot be read: there is no such file; did you mean 'log.csv'?"
     )
     assert refusal(there) == f"{there} cannot be read: there is no such file (nor a folder {there.parent})"
-    assert refusal(tmp_path) == f"{tmp_path} is a folder: give a file in it"
+    assert refusal(tmp_path) == (f"{tmp_path} is a folder: give a file in it, or a rosbag2 folder (with metadata.yaml)")
     workbook = tmp_path / "log.xlsx"
     workbook.write_bytes(b"PK\x03\x04")
     assert refusal(workbook) == f"{workbook} is an Excel workbook: save its sheet as 'CSV UTF-8'"
-    other = tmp_path / "log.bag"
+    other = tmp_path / "log.dat"
     other.write_bytes(b"#ROSBAG")
     assert refusal(other).endswith(
-        "gough reads recordings from .csv, .tsv, .txt, .parquet, .pq, .mat, .npz, not from '.bag'"
+        "gough reads recordings from .csv, .tsv, .txt, .parquet, .pq, .mat, .npz, .h5, .hdf5, .mcap, .db3, .bag, .mf4, "
+        ".mdf, .tdms, .c3d, not from '.dat'"
     )
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from gough.checker.raw_data import RawTable
 from gough.core.errors import InputError
@@ -258,3 +259,39 @@ def test_poses_without_a_number_are_dropped_if_asked_for(tmp_path):
     assert len(read_poses(path, chains=3, missing="drop", exclude=["line 4"])) == 1
     with pytest.raises(InputError, match="has no pose 7 to leave out: numbers are 0 … 2"):
         read_poses(path, chains=3, exclude=[7])
+
+
+def euler_file(folder, heads, angles):
+    rows = [",".join(map(repr, [0.0, 0.0, 0.3, *row, 0.1, 0.1, 0.1])) for row in angles.tolist()]
+    path = folder / "poses.csv"
+    path.write_text("\n".join([f"x,y,z,{heads},l1,l2,l3", *rows]) + "\n")
+    return path
+
+
+def test_euler_angles_are_read_by_their_convention(tmp_path, rng):
+    degrees = rng.uniform(-80, 80, (5, 3))
+    path = euler_file(tmp_path, "e1 [deg],e2 [deg],e3 [deg]", degrees)
+    read = read_poses(path, chains=3, euler="moving zyx")
+    expected = Rotation.from_euler("ZYX", degrees, degrees=True).as_matrix()
+    assert np.allclose(read.rotation, expected, rtol=0, atol=1e-14)
+    path = euler_file(tmp_path, "roll,pitch,yaw", degrees)
+    read = read_poses(path, chains=3, euler="moving zyx", units={"rotation": "deg"})
+    assert np.allclose(read.rotation, Rotation.from_euler("ZYX", degrees[:, ::-1], degrees=True).as_matrix())
+
+
+@pytest.mark.parametrize(
+    ("heads", "euler", "words"),
+    [
+        ("e1 [deg],e2 [deg],e3 [deg]", None, "convention is not stated: euler = .fixed xyz"),
+        ("roll [deg],pitch [deg],yaw [deg]", None, "convention is not stated"),
+        ("e1,e2,e3", "fixed xyz", "'e1' is an angle without a unit"),
+        ("e1 [deg],e2 [mm],e3 [deg]", "fixed xyz", "'mm' cannot become 'rad'"),
+        ("e1 [deg],e2 [deg],e3 [deg]", "xYz", "no convention of Euler angles"),
+        ("roll [deg],pitch [deg],yaw [deg]", "fixed zxz", "has no column 'e1'"),
+        ("qw,qx,qy", "fixed zxz", "has no column 'e1'"),
+    ],
+)
+def test_euler_angles_are_never_guessed(tmp_path, rng, heads, euler, words):
+    path = euler_file(tmp_path, heads, rng.uniform(-1, 1, (3, 3)))
+    with pytest.raises(InputError, match=words):
+        read_poses(path, chains=3, euler=euler)

@@ -146,6 +146,11 @@ def test_an_estimate_outside_the_cone_costs_a_misfit(nearest, rng):
     assert "No robot that can exist" in answer.sentences[0]
 
 
+def test_a_solver_that_is_not_there_is_named(identified):
+    with pytest.raises(InputError, match="the solver NONE failed, or is not installed"):
+        possible_bodies(identified, PhysicalOptions(solver="NONE", ranges=False))
+
+
 def test_the_bodies_that_force_a_misfit_are_named(rng):
     robot = FiveBar.demo()
     theta = robot.nominal.copy()
@@ -153,8 +158,8 @@ def test_the_bodies_that_force_a_misfit_are_named(rng):
     motion = measured(robot, theta, rng, sigma=0.02)
     answer = possible_bodies(identify(robot, motion, methods=["least squares"], compare=False), FAST)
     assert answer.is_refuted
-    assert answer.forced_by[0][0] == "link 3"
-    assert answer.forced_by[0][1] < 0.2 * answer.misfit
+    left = dict(answer.forced_by)
+    assert left["link 3"] == min(left.values()) < 0.2 * answer.misfit  # others may leave nothing as well
     assert "link 3" in " ".join(answer.sentences)
 
 

@@ -35,7 +35,8 @@ def written(key, name, folder):
 @pytest.mark.parametrize("key", [*SMALL, *(pytest.param(key, marks=pytest.mark.slow) for key in LARGE)])
 def test_compiled_c_equals_gough(key):
     """Rounding is 1e-16; forward kinematics and solves of 6 × 6 systems multiply it by their condition: most of PaLiDA,
-    whose 1000 states lie in the whole range of its data.
+    whose 1000 states lie in the whole range of its data. The condition of its Jacobian is up to 89 there, and torques
+    of a motion of the motors need it twice: 89² · 2.2e-16 = 1.7e-12, and 2.2e-12 is seen; 5e-13 from platform motion.
 
     Hexapods are compiled without optimization, which takes most of the time, and one of them in single precision.
     """
@@ -45,7 +46,7 @@ def test_compiled_c_equals_gough(key):
     errors = vector_errors(files, "gx", quick)
     assert {"gx_torque", "gx_mass_matrix", "gx_torque_bounds", "gx_forward"} <= set(errors)
     assert ("gx_torque_of_pose" in errors) == (key != "five-bar")
-    assert errors["worst"] < (1e-11 if key == "palida" else 2e-12)
+    assert errors["worst"] < (5e-12 if key == "palida" else 2e-12)
     if key in (*SMALL, LARGE[0]):
         assert vector_errors(files, "gx", ["-DGX_FLOAT", *quick])["worst"] < 1e-3
 
@@ -112,6 +113,16 @@ def test_hostile_inputs_have_status_codes(key, tmp_path):
         assert figures(tmp_path, program)["worst"] < 2e-12
 
 
+def test_spoiled_numbers_have_status_codes_and_threads_do_not_meet(tmp_path):
+    section = written("h4", "gx", tmp_path)
+    places = ", ".join(map(str, section.equations.actuated))
+    spoiled = (Path(__file__).parent / "spoiled.c").read_text().replace("ACTUATED", places)
+    (tmp_path / "spoiled.c").write_text(spoiled)
+    program = built(tmp_path, ["gx.c", "spoiled.c"], "spoiled", ["-pthread"])
+    done = subprocess.run([str(program)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
 def test_parameters_may_be_replaced_at_run_time(tmp_path):
     model = named_model("h4")
     files, sections = named_files("h4", "gx")
@@ -170,6 +181,21 @@ def test_warm_start_follows_a_motion_in_few_steps(tmp_path):
         assert abs(found - x[k]).max() < 1e-13
         worst = max(worst, int(report[2:].view(np.int32)[0]))
     assert worst <= 4
+
+
+@pytest.mark.parametrize("key", ["h4", "3-rrr"])
+def test_one_jump_from_home_reaches_what_small_steps_reach(key, tmp_path):
+    """A single search with Newton's method refuses some of these poses, and takes others to another assembly."""
+    section = written(key, "gx", tmp_path)
+    places = ", ".join(map(str, section.equations.actuated))
+    jump = (Path(__file__).parent / "jump.c").read_text().replace("ACTUATED", places)
+    (tmp_path / "jump.c").write_text(jump)
+    program = built(tmp_path, ["gx.c", "jump.c"], "jump", ["-DSPAN=1.3"])
+    done = subprocess.run([str(program)], capture_output=True, text=True, check=True)
+    reached, refused, other, most = map(int, done.stdout.split())
+    assert reached > 1000
+    assert (refused, other) == (0, 0)
+    assert most < 250 + 15
 
 
 def test_the_header_is_also_cpp_and_the_wrapper_runs(tmp_path):

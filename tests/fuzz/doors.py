@@ -41,6 +41,7 @@ from gough.data import (
     write_problem,
     write_recording,
 )
+from gough.data.overview import overview
 from gough.dynamics import identify
 from gough.dynamics.effects import catalogue
 from gough.dynamics.example import random_motion
@@ -349,6 +350,41 @@ def _recordings(suffix: str) -> list[bytes]:
 
 
 @cache
+def _measured(suffix: str) -> list[bytes]:
+    """A recording with two clocks, by the library of the format."""
+    from tempfile import TemporaryDirectory
+
+    q = np.sin(np.arange(40) / 7)
+    with TemporaryDirectory() as folder:
+        path = Path(folder, f"run{suffix}")
+        if suffix == ".tdms":
+            from nptdms import ChannelObject, TdmsWriter
+
+            with TdmsWriter(path) as writer:
+                parts = (("a", "q1", q, 0.01), ("b", "tau", q[::2], 0.02))
+                writer.write_segment([ChannelObject(g, n, v, properties={"wf_increment": s}) for g, n, v, s in parts])
+        elif suffix == ".c3d":
+            import ezc3d
+
+            file = ezc3d.c3d()
+            file["parameters"]["POINT"]["RATE"]["value"] = [100]
+            file["parameters"]["POINT"]["LABELS"]["value"] = ("A",)
+            file["data"]["points"] = np.stack([q, q, q, np.ones(40)])[:, None, :]
+            file.write(str(path))
+        else:
+            from tests.data.test_bags import joint_states, pose, write_bag
+
+            bag = write_bag(Path(folder, "bag"), {"/j": joint_states(40), "/p": [(k, pose(k)) for k in range(9)]})
+            path = next(bag.glob(f"*{suffix}"))
+        return [path.read_bytes()]
+
+
+def _looked(path: Path) -> int:
+    found = overview(path)
+    return _ok(str(found), found.proposal)
+
+
+@cache
 def _recordings_73() -> list[bytes]:
     """MATLAB files of version 7.3: groups are structs, arrays are packed."""
     import h5py
@@ -574,6 +610,9 @@ DOORS: dict[str, Door] = {
     "recording MATLAB": Door(".mat", lambda: _recordings(".mat"), mutators.BINARY, _recorded),
     "recording MATLAB 7.3": Door(".mat", _recordings_73, mutators.BINARY, _recorded),
     "recording npz": Door(".npz", lambda: _recordings(".npz"), mutators.NPZ, _recorded),
+    "recording MCAP": Door(".mcap", lambda: _measured(".mcap"), mutators.BINARY, _looked),
+    "recording TDMS": Door(".tdms", lambda: _measured(".tdms"), mutators.BINARY, _looked),
+    "recording C3D": Door(".c3d", lambda: _measured(".c3d"), mutators.BINARY, _looked),
     "poses CSV": Door(".csv", _texts(POSES, VECTORS), mutators.CSV, lambda path: _ok(read_poses(path))),
     "poses npz": Door(".npz", _poses_text(".npz"), mutators.NPZ, lambda path: _ok(read_poses(path))),
     "problem npz": Door(".npz", lambda: _problems(".npz"), mutators.NPZ, lambda path: _ok(read_problem(path))),

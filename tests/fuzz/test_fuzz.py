@@ -20,6 +20,7 @@ SLOW = {
     "certificate of a leg": 40,
     "certificate of chains": 60,
     "model to export": 30,
+    "recording MCAP": 60,
 }
 """Files take tens of milliseconds where much is computed from them."""
 
@@ -41,6 +42,7 @@ COMMANDS = {
     "printer.cfg": ["calibrate", "{file}", "--out", "out"],
     "study of poses": ["certify", "{file}", "--out", "out"],
     "target": ["target", "render", "out", "--target", "{file}", "--size", "x"],
+    "recording C3D": ["look", "{file}"],
     "camera": ["poses", "measure", "none.png", "--camera", "{file}"],
 }
 

@@ -5,12 +5,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.calibration_mistakes import elsewhere
 from gough.core.errors import GoughError
+from gough.core.rotations import exp, log
 from gough.data import KlipperDelta, Poses
+from gough.estimates import EstimationError, Status
 from gough.geometry import calibrate, calibrate_printer
-from gough.geometry.mistake import Campaign
+from gough.geometry.calibrate import _failed
+from gough.geometry.diagnosis import Diagnosis
+from gough.geometry.geometric import geometric
+from gough.geometry.mistake import Campaign, Stated
 from gough.geometry.mistakes import catalogue
 from gough.geometry.nested import NestedTests, fitted_at, whiteners
+from gough.methods import GaussMarkov, GaussNewton
 from gough.robots import LinearDelta
 from tests.geometry.simulated import ROBOT, measured, truth
 
@@ -111,3 +118,44 @@ def test_a_wrong_height_or_distance_of_a_printer_is_named(rng):
         assert found.wrong.row == wrong
         assert found.wrong.off == pytest.approx(1e-3, abs=4 * found.wrong.sigma)
         assert any(f"The saved {name} is" in words for words in found.verdicts)
+
+
+def test_degrees_taken_for_radians_are_named_in_an_instruments_frame(rng):
+    """The orientations of an instrument lose up to 28 full turns, which the blueprint and the positions restore."""
+    poses = elsewhere(campaign(rng, 10).poses)
+    wrong = replace(poses, rotation=exp(np.degrees(log(poses.rotation))))
+    corrected = [
+        each.poses.rotation
+        for each in catalogue()["unit of angles"].corrected(
+            Stated(ROBOT, ROBOT.nominal, wrong, np.arange(10), False, None, None)
+        )
+        if each.words.startswith("degrees")
+    ]
+    assert len(corrected) == 1
+    assert abs(corrected[0] - poses.rotation).max() < 1e-9
+
+
+def test_two_exchanged_poses_of_many_are_named(rng):
+    """Their errors are so large that others stand out too, and that squares of them shrink the robot to a point."""
+    printer = LinearDelta()
+    p = rng.uniform([-0.09, -0.09, 0.0], [0.09, 0.09, 0.15], (40, 3))
+    readings = printer.inverse(printer.nominal + 1e-3 * rng.normal(size=10), p) + 1e-5 * rng.normal(size=p.shape)
+    readings[[7, 30]] = readings[[30, 7]]
+    seen = Poses(p + 5e-5 * rng.normal(size=p.shape), None, readings).with_noise(5e-5, None, 1e-5)
+    for frames in ("robot", "instrument"):
+        try:
+            accused = calibrate(printer, seen, frames=frames).diagnosis.accusations
+            text = " ".join(each.words for each in accused)
+        except GoughError as error:  # they may spoil the whole calibration
+            text = str(error)
+        assert "poses 7 and 30 are exchanged" in text
+
+
+def test_an_iteration_that_does_not_settle_advises_what_a_study_has(rng):
+    problem = geometric(ROBOT, campaign(rng, 20).poses, start=ROBOT.nominal)
+    answer = GaussNewton(GaussMarkov(), max_steps=1).estimate(problem)
+    assert answer.status is Status.MAX_STEPS
+    error = _failed(ROBOT, answer, Diagnosis(), ())
+    assert isinstance(error, EstimationError)
+    assert "max_steps" not in str(error).splitlines()[0]
+    assert "Measure more poses" in str(error)

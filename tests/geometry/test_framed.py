@@ -8,8 +8,9 @@ import pytest
 from gough.core.errors import InputError
 from gough.core.rotations import exp
 from gough.data import Poses
-from gough.geometry import RigidMotion, calibrate, machine_geometry
-from gough.geometry.framed import BASE, PLATFORM, framed, gain_names
+from gough.geometry import RigidMotion, calibrate, machine_geometry, robot_frame
+from gough.geometry.framed import framed
+from gough.geometry.geometric import BASE, PLATFORM, gain_names
 from gough.robots import GoughPlatform, H4Kinematics, LinearDelta, PlanarRRR
 
 ROBOT = GoughPlatform.deltalab()
@@ -120,3 +121,72 @@ def test_gains_of_readings_are_found(rng):
     problem = framed(ROBOT, off, gain_names(ROBOT), start=ROBOT.nominal)
     found = approach(problem, problem.unknowns.nominal).theta[42:48]
     assert found == pytest.approx([0, 0, 0.02, 0, 0, 0], abs=1e-9)
+
+
+NOISE = 2e-5
+
+
+def printer_elsewhere(rng, count=60):
+    """A delta printer 1 mm from its blueprint, tracked by an instrument that stands elsewhere."""
+    model = LinearDelta()
+    theta = model.nominal + 1e-3 * rng.normal(size=10)
+    p = rng.uniform([-0.09, -0.09, 0.0], [0.09, 0.09, 0.15], (count, 3))
+    readings = model.inverse(theta, p) + 1e-5 * rng.normal(size=(count, 3))
+    return model, theta, Poses(Z.of(p) + NOISE * rng.normal(size=p.shape), None, readings).with_noise(NOISE, None, 1e-5)
+
+
+def test_frames_of_a_delta_are_found_with_its_parameters(rng):
+    """What no turn about z and no shift along z changes is found within its σ; frames of the blueprint alone err."""
+    invariant = np.zeros((8, 10))
+    invariant[0, 3] = 1.0  # radius
+    invariant[[1, 2], [0, 1]], invariant[[1, 2], 2] = 1.0, -1.0  # differences of endstops
+    invariant[[3, 4], [4, 5]], invariant[[3, 4], 6] = 1.0, -1.0  # of angles
+    invariant[[5, 6, 7], [7, 8, 9]] = 1.0  # arms
+    scaled = []
+    for _ in range(6):
+        model, theta, poses = printer_elsewhere(rng)
+        answer = calibrate(model, poses, frames="instrument")
+        assert "base_x" in answer.estimate.unknowns.names
+        assert "base_rz" not in answer.estimate.unknowns.names  # the angles of the towers absorb it
+        assert not answer.refuted
+        assert answer.diagnosis.accusations == ()
+        C = answer.estimate.marginal(*model.names).region.covariance
+        sigma = np.sqrt((invariant @ C @ invariant.T).diagonal())
+        scaled.append(invariant @ (answer.parameters - theta) / sigma)
+    assert 0.75 < np.sqrt(np.mean(np.square(scaled))) < 1.25
+    assert calibrate(model, robot_frame(model, poses)).refuted
+
+
+@pytest.mark.parametrize("model", [H4Kinematics(), PlanarRRR()], ids=lambda m: m.name)
+def test_frames_that_the_parameters_absorb_stay_as_the_blueprint_fits(rng, model):
+    flat = 2 not in model.freedoms
+    p = rng.uniform([-0.04, -0.04, 0.0], [0.04, 0.04, 0.0], (40, 3)) + ([0, 0, 0] if flat else [0, 0, -0.4])
+    p[:, 2] += 0 if flat else rng.uniform(-0.05, 0.05, 40)
+    R = exp(0.4 * rng.uniform(-1, 1, (40, 1)) * [0.0, 0.0, 1.0])
+    theta = model.nominal + 5e-4 * rng.normal(size=len(model.names))
+    moved = Z @ RigidMotion(R, p)
+    poses = Poses(moved.t + 1e-6 * rng.normal(size=p.shape), moved.R, model.inverse(theta, p, R))
+    answer = calibrate(model, poses, frames="instrument")
+    frames = set(answer.estimate.unknowns.names) & {*BASE, *PLATFORM}
+    assert (frames == set()) == flat
+    assert not frames & set(PLATFORM)
+    assert answer.rms[1] < 1e-5
+
+
+def test_the_scale_of_an_instrument_is_found_with_the_frames_of_a_delta(rng):
+    model, _, poses = printer_elsewhere(rng)
+    off = replace(poses, position=poses.position / 1.01)
+    answer = calibrate(model, off, frames="instrument", scale=True)
+    assert answer.scale == pytest.approx(1.01, abs=5e-3)
+    assert not answer.refuted
+    machine = machine_geometry(answer)
+    there = machine.frames.base.inverse().of(machine.scale * off.position)  # scaled first, then moved
+    assert abs(machine.model.inverse(machine.model.nominal, there) - poses.readings).max() < 2e-4
+
+
+def test_joints_that_are_held_in_an_instruments_frame_leave_the_noise_of_readings_to_be_estimated(rng):
+    poses = seen(poses_of(rng, count=30), rng)
+    noisy = replace(poses, readings=poses.readings + 1e-4 * rng.normal(size=(30, 6))).with_noise(1e-6, 1e-6)
+    answer = calibrate(ROBOT, noisy, frames="instrument", fixed=["a*", "b*"])
+    assert float(np.max(answer.poses.reading_sigma)) == pytest.approx(1e-4, rel=0.2)
+    assert any("noise of the readings is not stated" in note for note in answer.verdicts)

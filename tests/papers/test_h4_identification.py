@@ -10,6 +10,7 @@ from gough.data import Decimate, Differentiate, LowPass, Trim, default_steps, pr
 from gough.dynamics import Finding, identify
 from gough.methods import LinearHull, minimal_bound
 from gough.robots import H4
+from tests.dynamics.compared import compared
 from tests.dynamics.h4_data import efforts_of, measured, variant
 from tests.dynamics.monte_carlo import bounded_problem, containment, exact_rows, repeated_experiments
 
@@ -75,17 +76,17 @@ def test_structural_error_is_named_and_its_size_told(laboratory, found):
     """The model of the paper on data of the full mechanism: inertias tens of percent off, and the verdict says why."""
     campaign, motion, other = laboratory
     assert found.adequacy.finding is Finding.ADEQUATE
-    wrong = identify(variant(campaign.robot, "paper"), motion, methods=["weighted"], validation=other)
+    wrong, adequacy = compared(variant(campaign.robot, "paper"), motion, other)
     off = wrong["weighted"].value[INERTIAS] / campaign.truth[INERTIAS] - 1
     assert (off < -0.2).all()
-    assert wrong.adequacy.finding is Finding.INADEQUATE
-    assert wrong.adequacy.recommended == "rods"
-    assert "lacks the weight of the arms and the inertia of the rods" in wrong.adequacy.verdict
-    assert "printed σ do not include this error" in wrong.adequacy.verdict
-    half = identify(variant(campaign.robot, "arm gravity"), motion, methods=["weighted"], validation=other)
+    assert adequacy.finding is Finding.INADEQUATE
+    assert adequacy.recommended == "rods"
+    assert "lacks the weight of the arms and the inertia of the rods" in adequacy.verdict
+    assert "printed σ do not include this error" in adequacy.verdict
+    half, adequacy = compared(variant(campaign.robot, "arm gravity"), motion, other)
     off = half["weighted"].value[INERTIAS] / campaign.truth[INERTIAS] - 1
     assert abs(off).max() < 0.3
-    assert "lacks the inertia of the rods" in half.adequacy.verdict
+    assert "lacks the inertia of the rods" in adequacy.verdict
 
 
 @pytest.mark.slow

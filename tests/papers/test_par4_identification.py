@@ -8,6 +8,7 @@ import pytest
 from gough.data import default_steps, prepare
 from gough.dynamics import Finding, gain_from_static_tests, identify
 from gough.simulate import par4
+from tests.dynamics.compared import compared
 
 
 @pytest.fixture(scope="module")
@@ -56,12 +57,12 @@ def test_parameters_are_off_by_what_the_gains_are(laboratory, found):
 def test_six_parameters_are_too_few_for_chains_that_differ(laboratory, motions, found):
     motion, other = motions
     assert found.adequacy.recommended == "rods"
-    six = identify(replace(laboratory[0].robot, variant="paper"), motion, methods=["weighted"], validation=other)
+    six, adequacy = compared(replace(laboratory[0].robot, variant="paper"), motion, other)
     assert len(six["weighted"].value) == 6
-    assert six.adequacy.finding is Finding.INADEQUATE
-    assert six.adequacy.recommended == "rods"
-    assert "lacks differences between the chains and the inertia of the rods" in six.adequacy.verdict
-    assert six.adequacy.fits[0].overall > 1.5 * six.adequacy.fits[-1].overall
+    assert adequacy.finding is Finding.INADEQUATE
+    assert adequacy.recommended == "rods"
+    assert "lacks differences between the chains and the inertia of the rods" in adequacy.verdict
+    assert adequacy.fits[0].overall > 1.5 * adequacy.fits[-1].overall
 
 
 def test_prediction_on_another_trajectory(found):

@@ -11,7 +11,16 @@ from gough.data import Poses, write_poses
 from gough.export import RobotModel
 from gough.geometry import MachineGeometry, calibrate, geometry_text, machine_geometry
 from gough.geometry.machine import with_values
-from gough.robots import GoughPlatform, H4Kinematics, LinearDelta, Par4Kinematics, PlanarRRR, RotaryDelta
+from gough.robots import (
+    CableRobot,
+    GoughPlatform,
+    H4Kinematics,
+    LinearDelta,
+    Par4Kinematics,
+    PlanarRRR,
+    RodDelta,
+    RotaryDelta,
+)
 from gough.studies import CalibrationStudy, PoseSelectionStudy
 from gough.studies.geometry_file import read_geometry
 from gough.studies.mechanism_file import read_mechanism_robot
@@ -25,6 +34,10 @@ FAMILIES = [
     PlanarRRR(),
     H4Kinematics(),
     Par4Kinematics(),
+    RodDelta(),
+    CableRobot.hangprinter(),
+    CableRobot.maslow(gains=True, gain=0.04, reading_unit="rev", buildup=1e-4, elongation=1e-5),
+    CableRobot([[0, 0], [1, 0], [1, 1], [0, 1]], points=[[-0.1, 0], [0.1, 0], [0.1, 0.1], [0, 0.1]], length=0.5),
 ]
 
 
@@ -95,6 +108,7 @@ def test_what_cannot_be_is_refused_with_the_line(folder, tmp_path):
         ('names = ["a1x"', 'names = ["a9x"', "no parameter of the DeltaLab platform is called 'a9x'"),
         ("rows = [\n  [", "rows = [\n  [1.0, ", "have 42 to 1 numbers"),
         ('family = "gough"', 'family = "gouh"', "line 6"),
+        ("closure = [", "closure = [0, 0, 0, 0, 0, 0]\n# [", r"\[calibrated\] closure: a chain without closure errors"),
     ):
         assert old in text
         bad = tmp_path / "geometry.toml"
@@ -108,6 +122,23 @@ def test_what_cannot_be_is_refused_with_the_line(folder, tmp_path):
     study.write_text('[robot]\nfile = "nowhere.toml"\n[poses]\nfile = "poses.csv"\n')
     with pytest.raises(InputError, match=r"line 2, .robot. file: .*nowhere\.toml"):
         CalibrationStudy.read(study)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('fixed = ["a*", "b*"]', 'fixed = ["a*", "l1"]', r"line 13, .*: 'l1' is fixed, and has a value in tolerance"),
+        ('"l*" = "2 mm"', '"l*" = "2 mm"\nl1 = "1 mm"', r"line 14, .*l1: 'l1' has two values in tolerance"),
+        ('fixed = ["a*", "b*"]', "folds = 3", r"line 11, \[calibration\] folds: .poses. validation states poses"),
+    ],
+)
+def test_contradictions_of_a_study_are_refused_with_the_line(folder, old, new, message):
+    place, _ = folder
+    text = (place / "study.toml").read_text().replace('exclude = [3, "line 9"]', 'validation = "poses.csv"')
+    assert old in text
+    (place / "other.toml").write_text(text.replace(old, new))
+    with pytest.raises(InputError, match=message):
+        CalibrationStudy.read(place / "other.toml").calibrate()
 
 
 def test_chains_of_an_h4_that_differ_have_no_dynamic_model(tmp_path):

@@ -13,7 +13,7 @@ from gough.simulate import CalibrationCampaign
 from gough.studies.vision import read_table, table_of
 from gough.vision import (
     Camera,
-    bounded_pose,
+    MeasuredImages,
     camera_share,
     design_target,
     measure_images,
@@ -44,18 +44,19 @@ def test_intervals_are_multiples_of_sigma(rng):
         pose_intervals([pose], k=0)
 
 
-def test_bounded_errors_give_bounded_poses(rng):
-    """Uniform errors stay inside, and the worst ones reach the bound to first order."""
+def test_poses_state_what_all_images_share(rng):
+    """Factors of camera and size; `budget` adds up."""
+    known = replace(CAMERA, covariance=np.diag([0.5, 0.5, 0.3, 0.3, 1e-3, 1e-3, 0.0, 0.0, 0.0]) ** 2)
     exact = expected(CAMERA, TARGET, R, T)
-    position, rotation = bounded_pose(pose_from(exact), TARGET, CAMERA, 0.05)
-    bound = np.concatenate([position, rotation])
-    for _ in range(20):
-        pose = pose_from(exact + rng.uniform(-0.05, 0.05, exact.shape))
-        error = np.concatenate([pose.position - T, log(pose.rotation @ R.T)])
-        assert (abs(error) < bound).all()
-    signs = np.sign([pose_from(exact + d).position[2] - T[2] for d in 0.01 * np.eye(90).reshape(90, 45, 2)])
-    worst = pose_from(exact + 0.05 * signs.reshape(45, 2))
-    assert worst.position[2] - T[2] == pytest.approx(position[2], rel=0.02)
+    poses = tuple(pose_from(exact + rng.normal(0, 0.01, exact.shape), known) for _ in range(2))
+    images = MeasuredImages(("a", "b"), poses, (), size_sigma=1e-4)
+    made, budget = images.to_poses(), images.budget()
+    assert made.common.shape == (2, 6, 7)
+    assert made.total_covariance == pytest.approx(budget["total"])
+    assert made.common[0] @ made.common[0].T == pytest.approx(camera_share(poses[0], TARGET, known) + budget["size"][0])
+    assert np.sqrt(budget["size"][0].diagonal()[:3]) == pytest.approx(1e-4 * abs(poses[0].position))
+    wide = pose_intervals(poses)[0]
+    assert (wide > 3 * np.array([pose.sigma[:3] for pose in poses])).all()
 
 
 def test_the_cameras_share_is_what_another_camera_does():

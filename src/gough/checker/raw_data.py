@@ -34,7 +34,7 @@ Quaternion = tuple[Span, Span, Span, Span]
 _KEYS = {
     "": {"robot", "poses", "noise", "calibration", "frames", "selection", "certify", "output"},
     "robot": {"family", "file", "name", "blueprint", "geometry", "chains", "gains", "reading_unit"},
-    "poses": {"file", "validation", "columns", "units", "quaternion", "exclude", "missing", "average"},
+    "poses": {"file", "validation", "columns", "units", "quaternion", "euler", "exclude", "missing", "average"},
     "poses.units": {"position", "rotation", "readings"},
     "noise": {"position", "orientation", "readings"},
     "calibration": {"frames", "fixed", "tolerance", "scale", "robust", "folds"},
@@ -183,7 +183,10 @@ class RawPoses:
     readings: tuple[tuple[Span, ...], ...]
     """Readings of all chains, in the unit of the robot's sensors."""
     variances: tuple[tuple[Span, ...], ...] | None
-    """Variances of x, y, z in m² and of the rotation vector in rad², where the file has them."""
+    """Variances of x, y, z in m² and of the rotation vector in rad², where the file has them; with those of errors that
+    all poses share."""
+    bounds: tuple[tuple[Span, ...], ...] | None
+    """Half-widths of x, y, z in m and of the rotation vector in rad, where the file has them."""
     form: str
     """How orientations are given, in words."""
     copies: int
@@ -210,6 +213,8 @@ class _Reader:
             raise NotDerived("poses are averages of repeats")
         if asked.get("exclude") or asked.get("missing", "refuse") != "refuse":
             raise NotDerived("the study leaves out poses (exclude, missing)")
+        if asked.get("euler") is not None:
+            raise NotDerived("orientations are Euler angles")
         self._table, self._order = table, asked.get("quaternion")
         self._columns, self._units = (table_in(asked, key) for key in ("columns", "units"))
         self._names = [split_head(head) for head in table.heads]
@@ -225,18 +230,20 @@ class _Reader:
             raise NotProven("columns have different lengths")
         position, read = (list(zip(*columns, strict=True)) for columns in (axes, readings))
         size = 6 if rotation[0] is not None else 3
-        spread = self._covariances(size)
-        stated = [()] * len(position) if spread is None else spread
+        spread, shared = self._covariances(size), self._shared(size)
+        bounds = self._rows([f"h{i + 1}" for i in range(size)]) if self._has("h1") else None
+        nothing: list[tuple[Span, ...]] = [()] * len(position)
+        stated = zip(spread or nothing, shared or nothing, bounds or nothing, strict=True)
         kept = _first_of_each(
             [(p, _upright(q), r, c) for p, q, r, c in zip(position, rotation, read, stated, strict=True)]
         )
-        diagonal = [size * i - i * (i - 1) // 2 for i in range(size)]
         chosen = [tuple(values[k] for k in kept) for values in (position, rotation, read)]
         return RawPoses(
             position=chosen[0],
             rotation=chosen[1],
             readings=chosen[2],
-            variances=None if spread is None else tuple(tuple(spread[k][i] for i in diagonal) for k in kept),
+            variances=None if spread is None else tuple(_variances(spread[k], (shared or nothing)[k]) for k in kept),
+            bounds=None if bounds is None else tuple(bounds[k] for k in kept),
             form=form,
             copies=len(position) - len(kept),
             places=tuple(map(self._table.place, kept)),
@@ -290,7 +297,25 @@ class _Reader:
         if not self._has("c11"):
             return None
         names = [f"c{i}{j}" for i in range(1, size + 1) for j in range(i, size + 1)]
+        return self._rows(names)
+
+    def _shared(self, size: int) -> list[tuple[Span, ...]]:
+        """Factors of errors that all poses share: s1_1, s2_1, …, s1_2, …"""
+        count = 0
+        while self._has(f"s1_{count + 1}"):
+            count += 1
+        return self._rows([f"s{i}_{k}" for k in range(1, count + 1) for i in range(1, size + 1)])
+
+    def _rows(self, names: Sequence[str]) -> list[tuple[Span, ...]]:
+        """Rows of some columns, in SI units."""
         return list(zip(*(self._column(name, "", None) for name in names), strict=True))
+
+
+def _variances(triangle: tuple[Span, ...], shared: tuple[Span, ...]) -> tuple[Span, ...]:
+    """The diagonal of the covariance with this upper triangle, and squares of factors of errors that poses share."""
+    size = 6 if len(triangle) == 21 else 3
+    own = [triangle[size * i - i * (i - 1) // 2] for i in range(size)]
+    return tuple(total([each, *(s * s for s in shared[i::size])]) if shared else each for i, each in enumerate(own))
 
 
 def split_head(head: str) -> tuple[str, str | None]:
@@ -378,9 +403,13 @@ def pose_half_widths(study: Mapping[str, Any], poses: RawPoses, group: str) -> l
         if noise.get(group) is None:
             raise NotProven(f"the study states no {group} in [noise]")
         return [tuple(half * sigmas for half in half_widths(noise[group], axis))] * len(poses)
+    which = range(3) if group == "position" else _ANGLES
+    if poses.bounds is not None:
+        if any(each.low < 0 for row in poses.bounds for each in row):
+            raise NotProven("a half-width is negative")
+        return [tuple(row[i] for i in which) for row in poses.bounds]
     if poses.variances is None:
         raise NotProven(f"neither the study nor the poses state half-widths of {group}")
-    which = range(3) if group == "position" else _ANGLES
     return [tuple(row[i].root() * sigmas for i in which) for row in poses.variances]
 
 

@@ -7,11 +7,10 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from errno import EDQUOT, ENOSPC, EPIPE
 from importlib.metadata import PackageNotFoundError, version
-from inspect import cleandoc
 from pathlib import Path
 from typing import Annotated
 
@@ -19,23 +18,7 @@ import typer
 from rich.text import Text
 
 import gough
-from gough.cli import (
-    calibrate,
-    camera,
-    certify,
-    check,
-    control,
-    demo,
-    design,
-    export,
-    identify,
-    mechanism,
-    new,
-    poses,
-    recalibrate,
-    reproduce,
-    target,
-)
+from gough.cli.on_demand import OnDemand
 from gough.cli.terminal import BROKEN_PIPE, console, flush, prepare_streams, say
 from gough.core.errors import GoughError, InputError, require
 from gough.core.text import visible
@@ -48,34 +31,11 @@ app = typer.Typer(
     name="gough",
     help="Identify and calibrate parallel robots, with confidence regions or guaranteed bounds for the parameters.",
     epilog=_EXIT_CODES,
+    cls=OnDemand,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-
-
-def _add(command: Callable[..., None], panel: str) -> None:
-    """Add a command; paragraphs of its help are the docstring's, whatever lines they have there."""
-    text = "\n\n".join(" ".join(part.split()) for part in cleandoc(command.__doc__ or "").split("\n\n"))
-    app.command(rich_help_panel=panel, help=text.replace("[", "\\["))(command)
-
-
-_START, _DYNAMICS, _GEOMETRY, _PROOF = "Start here", "Dynamics", "Geometry", "Papers and proofs"
-_add(demo.demo, _START)
-_add(new.new, _START)
-_add(mechanism.mechanism, _DYNAMICS)
-_add(design.design, _DYNAMICS)
-_add(identify.identify, _DYNAMICS)
-_add(export.export, _DYNAMICS)
-_add(control.control, _DYNAMICS)
-app.add_typer(poses.poses, name="poses", rich_help_panel=_GEOMETRY)
-app.add_typer(target.target, name="target", rich_help_panel=_GEOMETRY)
-app.add_typer(camera.camera, name="camera", rich_help_panel=_GEOMETRY)
-_add(calibrate.calibrate, _GEOMETRY)
-_add(recalibrate.recalibrate, _GEOMETRY)
-_add(certify.certify, _GEOMETRY)
-_add(check.check, _PROOF)
-_add(reproduce.reproduce, _PROOF)
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001 - typer's callback

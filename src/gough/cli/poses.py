@@ -104,13 +104,21 @@ def measure(
     ] = None,
     out: ResultsFolder = Path("measured"),
     *,
+    bound: Annotated[
+        float | None,
+        typer.Option(help="Largest error of a centroid in pixels: adds guaranteed half-widths of poses, h1 … h6."),
+    ] = None,
+    size_sigma: Annotated[
+        float,
+        typer.Option(help="Relative standard deviation of the target's size, e.g. 0.0001 for 0.02 mm in 200 mm."),
+    ] = 0.0,
     jobs: Annotated[int, typer.Option(min=1, help="Number of parallel processes.")] = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Measure poses from images: poses.csv for gough calibrate, repeatability, and reasons for rejected images.
+    """Measure poses from images: poses.csv for gough calibrate, an error budget, and reasons for rejected images.
 
     Images of one configuration are recognized by their names (c017-r03-i05.png: configuration 17, run 3) or by
-    --table.
+    --table. Every image is tested against the calibration of the camera; exits with 1 if the images contradict it.
     """
     lens, calibrated_with = read_camera(camera)
     sheet = calibrated_with if description is None else read_target(description)
@@ -121,8 +129,17 @@ def measure(
     with results_folder(out) as results, progress_bar() as progress, workers as executor:
         task = progress.add_task("measuring", total=len(files))
         found = measure_from(
-            files, sheet, lens, table, executor=executor, on_image=lambda done: progress.update(task, completed=done)
+            files,
+            sheet,
+            lens,
+            table,
+            bound=bound,
+            size_sigma=size_sigma,
+            executor=executor,
+            on_image=lambda done: progress.update(task, completed=done),
         )
         results.write(found.files)
     name = "poses.json" if as_json else ""
     show_results(out, found.files, json=name, text=str(found), places={"Poses": "poses.csv"})
+    if found.is_contradicted:
+        raise typer.Exit(1)

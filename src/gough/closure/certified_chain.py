@@ -98,10 +98,12 @@ class Tolerances(NamedTuple):
 
 
 def _deviations(poses: Poses, what: str, sigmas: float) -> Array:
-    """So many standard deviations of positions or orientations (N, 3)."""
-    require(poses.covariance is not None, f"state half-widths of {what}, or the standard deviation of its noise")
+    """Bounds of positions or orientations (N, 3) that the poses state, or so many standard deviations of them."""
     axes = slice(0, 3) if what == "position" else slice(3, 6)
-    sigma = np.sqrt(np.diagonal(np.asarray(poses.covariance), axis1=-2, axis2=-1)[..., axes])
+    if poses.half_width is not None:
+        return poses.half_width[:, axes].copy()
+    require(poses.covariance is not None, f"state half-widths of {what}, or the standard deviation of its noise")
+    sigma = np.sqrt(np.diagonal(np.asarray(poses.total_covariance), axis1=-2, axis2=-1)[..., axes])
     return np.broadcast_to(sigmas * sigma, (len(poses), 3)).copy()
 
 

@@ -11,7 +11,6 @@ intervals is widened by the change of frames. p and the heading are linear in th
 bounds.
 """
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -97,7 +96,7 @@ def moved_poses(
         InputError: with these frames the poses are not those of such a robot.
     """
     _require_measured(poses, frames, planar=axes == 2, turns=turns)
-    require_of_robot(frames.moved(poses if turns else replace(poses, rotation=None, covariance=None)))
+    require_of_robot(frames.moved(poses if turns else poses.without_rotation()))
     N, base, platform = len(poses), frames.base, frames.platform
     Z, still = _matrix(base), Interval(np.zeros((N, 3)))
     A = _measured_rotations(poses) if turns else None

@@ -76,7 +76,7 @@ class Enclosure(ArrayValue):
             dict.fromkeys(f"± {_stated(value)} {u}" for value, u in zip(limit, self.units, strict=True))
         )
         if not np.isfinite(limit).all():
-            return "No limit of the drives is stated: give one to learn whether it suffices."
+            return "No limit of the drives is stated: state it (`--limit`) to learn whether it suffices."
         if self.is_within(limit):
             return (
                 f"{kind}: this motion stays within {shown} for every model that the data allow, at its "

@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import make_interp_spline
 
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import GoughError, InputError, nearest, require
@@ -182,6 +181,8 @@ PaLiDA, inclined by 30° at 1 m/s [AHG, §V]; the Adept cycle of Par4, 25-305-25
 
 def _from_file(dynamics: IdentifiedDynamics, path: Path, rate: float) -> JointMotion | PoseMotion:
     """Positions of a file, interpolated by splines of degree five, whose derivatives are velocity and acceleration."""
+    from scipy.interpolate import make_interp_spline  # noqa: PLC0415 - start-up time
+
     robot: Any = dynamics.robot
     pose = tuple(getattr(robot, "pose_names", ()))
     joints = tuple(robot.coordinates)

@@ -9,6 +9,7 @@ from gough.data.preparation import prepare
 from gough.data.problems import read_problem, read_table, write_problem
 from gough.data.recording import Recording
 from gough.data.recording_files import read_recording, write_recording
+from gough.data.resampling import join_recordings
 from gough.data.steps import (
     Decimate,
     Differentiate,
@@ -42,6 +43,7 @@ __all__ = [
     "advised_cutoff",
     "averaged",
     "default_steps",
+    "join_recordings",
     "klipper_block",
     "prepare",
     "read_klipper",

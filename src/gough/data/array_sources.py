@@ -12,7 +12,7 @@ from gough.core.errors import InputError, require
 from gough.data.matlab import Refused, matlab_variables
 from gough.data.matlab_hdf5 import hdf5_variables
 from gough.data.recording import Recording
-from gough.data.sources import joined_head, readable, require_kind, require_unpacked_size
+from gough.data.sources import first_nan_of, joined_head, readable, require_kind, require_unpacked_size
 from gough.data.times import is_moment, stamps_of_numpy
 
 FORMAT = 1
@@ -54,6 +54,10 @@ class ArraySource:
                 f"{len(values)}: channels are recorded at the same instants; choose those that are by columns",
             )
         return np.array(loaded).T
+
+    def first_nan(self, columns: Sequence[int]) -> tuple[int, int] | None:
+        """Row and column of the first NaN; None without any."""
+        return first_nan_of(self.load(columns, missing=True), columns)
 
     def times(self, column: int) -> Any:
         """The column of times: numbers, or stamps where it holds dates or durations, or texts."""
@@ -177,6 +181,14 @@ def mat_source(path: Path) -> ArraySource:
             f"{path} is not a complete MATLAB file, perhaps cut off or damaged ({error}): copy or save it again"
         ) from error
     return ArraySource(path, variables)
+
+
+def hdf5_source(path: Path) -> ArraySource:
+    """The arrays of an HDF5 file; groups are named as structs are: `log.q1`."""
+    with path.open("rb") as file:
+        require_kind(path, "HDF5", file.read(8))
+    with readable(path, "HDF5"):
+        return ArraySource(path, hdf5_variables(path, lambda size: require_unpacked_size(path, size)))
 
 
 def write_npz(file: BinaryIO, recording: Recording) -> None:

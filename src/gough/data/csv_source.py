@@ -59,6 +59,14 @@ class CsvSource:
         values = self._quickly(columns, missing=missing)
         return self._carefully(columns, missing=missing) if values is None else values
 
+    def first_nan(self, columns: Sequence[int]) -> tuple[int, int] | None:
+        """Row and column of the first cell that is written NaN; None without any."""
+        for number, _, cells in self._whole_rows():
+            for column in columns:
+                if cells[column].strip().lower() == "nan":
+                    return number - 1, column
+        return None
+
     def times(self, column: int) -> Any:
         """The column of times: numbers, or texts if its first cell is neither blank nor a number."""
         first = next((cells[column].strip() for _, _, cells in self._whole_rows()), "")

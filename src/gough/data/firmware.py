@@ -30,7 +30,7 @@ def marlin_gcode(radius: float, angle: Sequence[float], arm: Sequence[float], en
     lines = [
         *(
             (
-                "; The arms differ: A, B and C are trims of the diagonal rods, which Marlin has since 2.0.6. An older",
+                "; The arms differ: A, B and C are trims of the diagonal rods, new in Marlin in July 2020. An older",
                 "; Marlin ignores A and C, and takes B as a radius: set DELTA_DIAGONAL_ROD_TRIM_TOWER and compile.",
             )
             if uneven
@@ -58,7 +58,7 @@ def reprapfirmware_gcode(radius: float, angle: Sequence[float], arm: Sequence[fl
     uneven = max(arm) - min(arm) > _EQUAL
     rods = ":".join(map(_mm, arm)) if uneven else _mm(sum(arm) / 3)
     lines = [
-        *(("; The arms differ: RepRapFirmware takes one length for each tower since 2.03.",) if uneven else ()),
+        *(("; The arms differ: RepRapFirmware takes one length for each tower since version 2.03.",) if uneven else ()),
         f"M665 L{rods} R{_mm(radius)} H{_mm(height)} {_letters('XYZ', _corrections(angle))}",
         f"M666 {_letters('XYZ', [1e3 * (each - height) for each in endstop])}",
         "M500 ; save in config-override.g",

@@ -41,9 +41,11 @@ def hdf5_variables(path: Path, allowed: Callable[[int], None]) -> dict[str, Any]
     try:
         import h5py  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
+        is_matlab = path.suffix.lower() == ".mat"
+        what = "a MATLAB file of version 7.3" if is_matlab else "an HDF5 file"
+        or_save = f"; or save it with -v7, as save('{path.name}', '-v7')" if is_matlab else ""
         raise InputError(
-            f"{path} is a MATLAB file of version 7.3, which needs h5py: pip install '.[matlab]' in the clone; or save "
-            f"it with -v7, as save('{path.name}', '-v7')"
+            f"{path} is {what}, which needs h5py: pip install '.[matlab]' in the clone{or_save}"
         ) from error
     with h5py.File(path, "r", locking=False) as file:
         reader = _Reader(h5py, file, allowed)

@@ -25,9 +25,11 @@ class MeasuredColumns:
                [nan]])
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, nan_is_missing: bool = False) -> None:
         self.path = path
         self.source = opened(path, "measurements")
+        self.nan_is_missing = nan_is_missing
+        """Whether a cell that holds NaN counts as not measured, as one that is empty does; else it is refused."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -39,6 +41,10 @@ class MeasuredColumns:
         known = {*self.names, *self.source.heads}
         return all(name in known for name in names)
 
+    def unit(self, name: str) -> str | None:
+        """The unit in the head of a column; None where it states none."""
+        return split_head(self.source.heads[find_column(self.source.heads, name, self.path)])[1]
+
     def load(self, names: Sequence[str], si: str | None, unit: str | None = None) -> Array:
         """Columns (N, k) in the unit `si`, NaN where a cell is empty.
 
@@ -48,11 +54,19 @@ class MeasuredColumns:
             unit: Unit in the file, where heads such as "x [mm]" do not state it.
 
         Raises:
-            InputError: a column is missing, a number is infinite, or a unit does not fit; with file and column.
+            InputError: a column is missing, a number is infinite or NaN, or a unit does not fit; with file and column.
         """
         places = [find_column(self.source.heads, name, self.path) for name in names]
         values = self.source.load(places, missing=True).copy()
         require(len(values) > 0, f"{self.path} has no row")
+        written_nan = None if self.nan_is_missing or not np.isnan(values).any() else self.source.first_nan(places)
+        if written_nan is not None:
+            row, column = written_nan
+            raise InputError(
+                f"{self.path}: {self.source.place(row)}, column '{self.source.heads[column]}' holds NaN, which may be "
+                "a failed computation: if it was not measured, leave the cell empty, or state [measurements] "
+                'missing = "nan"'
+            )
         for i, place in enumerate(places):
             head = self.source.heads[place]
             bad = np.flatnonzero(abs(values[:, i]) >= LARGEST)

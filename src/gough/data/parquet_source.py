@@ -56,6 +56,18 @@ class ParquetSource:
                 result[:, i] = frame[name].cast(pl.Float64).to_numpy()
         return result
 
+    def first_nan(self, columns: Sequence[int]) -> tuple[int, int] | None:
+        """Row and column of the first NaN, other than a null; None without any."""
+        import polars as pl  # noqa: PLC0415 - start-up time
+
+        for column in columns:
+            with _readable(self._path):
+                series = pl.read_parquet(self._path, columns=[self.heads[column]], glob=False)[self.heads[column]]
+            bad = np.flatnonzero(series.cast(pl.Float64).is_nan().fill_null(value=False).to_numpy())
+            if bad.size:
+                return int(bad[0]), column
+        return None
+
     def times(self, column: int) -> Any:
         """The column of times: numbers, texts, or stamps where it holds dates, times of day or durations."""
         import polars as pl  # noqa: PLC0415 - start-up time

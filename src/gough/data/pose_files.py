@@ -9,6 +9,7 @@ import numpy as np
 from gough.core.arguments import instance, one_of
 from gough.core.arrays import Array, Mask
 from gough.core.errors import InputError, nearest, require
+from gough.core.euler import CONVENTIONS, axes_of, from_euler
 from gough.core.files import new_file
 from gough.core.rotations import exp, from_quaternion, to_quaternion
 from gough.core.text import poses_listed
@@ -21,7 +22,10 @@ Order = Literal["wxyz", "xyzw"]
 _POSITION = ("x", "y", "z")
 _NAMED, _NUMBERED = ("qw", "qx", "qy", "qz"), ("q1", "q2", "q3", "q4")
 _VECTOR = ("rx", "ry", "rz")
+_BOUNDS = tuple(f"h{i + 1}" for i in range(6))
+_EULER, _NAUTICAL = ("e1", "e2", "e3"), ("roll", "pitch", "yaw")
 _MATRIX = tuple(f"r{i}{j}" for i in (1, 2, 3) for j in (1, 2, 3))
+_ORIENTATION = (*_NAMED, *_NUMBERED, *_VECTOR, *_EULER, *_NAUTICAL, *_MATRIX)
 _FAR = 30.0
 """No platform is so far away (m): then the file is in mm."""
 
@@ -32,6 +36,7 @@ def read_poses(
     columns: Mapping[str, str] | None = None,
     units: Mapping[str, str] | None = None,
     quaternion: Order | None = None,
+    euler: str | None = None,
     chains: int = 6,
     planar: bool = False,
     reading_unit: str | None = None,
@@ -41,9 +46,12 @@ def read_poses(
     r"""The poses in a `.csv`, `.parquet`, `.mat` or `.npz` file, in SI units.
 
     Columns: x, y, z; the orientation as qw, qx, qy, qz, or as q1…q4 in an order that `quaternion` states, or as a
-    rotation vector rx, ry, rz, or as rz alone where the platform turns about z, or as a matrix r11…r33, or not at
-    all; the readings l1, l2, …; where poses were repeated, `configuration` and `run`; and, where it is known, the
-    upper triangle of the covariance of x, y, z and the left rotation vector, c11, c12, … c66, in m and rad.
+    rotation vector rx, ry, rz, or as rz alone where the platform turns about z, or as a matrix r11…r33, or as Euler
+    angles e1, e2, e3, in the order of the turns, or roll, pitch, yaw, of a convention that `euler` states, or not at
+    all; the readings l1, l2, …; where poses were repeated, `configuration` and `run`; where it is known, the
+    upper triangle of the covariance of x, y, z and the left rotation vector, c11, c12, … c66, in m and rad; and, where
+    poses share errors, their factor (`Poses.common`): s1_1, … s6_1 by the first shared error, s1_2, … by the next.
+    Bounds of the errors, for certification, are columns h1, … h6 of x, y, z and the left rotation vector.
 
     Args:
         path: The file.
@@ -53,6 +61,8 @@ def read_poses(
         quaternion: "wxyz" or "xyzw", the order of q1…q4. Without it, the data decide: a platform turns
             little, so its scalar part is the large one. Columns qw, qx, qy, qz need none, and one that contradicts
             their order in the file is refused.
+        euler: Convention of Euler angles, such as "fixed xyz" or "moving zyx"; a wrong one is refused by a message
+            that lists all. Angles need a unit, by their heads or by units = {"rotation": "deg"}.
         chains: Number of readings.
         planar: The robot moves in the plane: z may be left out, and is 0 then.
         reading_unit: What the robot's readings are in, such as "rev"; left out, readings become SI.
@@ -77,13 +87,15 @@ def read_poses(
     if missing == "drop":
         reader.drop_missing([f"l{i + 1}" for i in range(chains)], notes)
     position = reader.position(notes, planar=planar)
-    rotation = reader.rotation(quaternion, notes)
+    rotation = reader.rotation(quaternion, notes) if euler is None else reader.euler(euler)
     readings = reader.load([f"l{i + 1}" for i in range(chains)], "readings", reading_unit)
     labels = {name: reader.labels(name) for name in ("configuration", "run")}
-    covariance = reader.covariance(3 if rotation is None else 6)
+    size = 3 if rotation is None else 6
+    covariance, common = reader.covariance(size), reader.common(size)
     places = reader.places
     try:
-        poses = Poses(position, rotation, readings, covariance, notes=tuple(notes), places=places, **labels)
+        noise: dict[str, Any] = {"covariance": covariance, "common": common, "half_width": reader.half_width(size)}
+        poses = Poses(position, rotation, readings, **noise, notes=tuple(notes), places=places, **labels)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     return poses.without_copies()
@@ -134,7 +146,7 @@ class _Reader:
 
     def __init__(self, path: Path, columns: dict[str, str], units: dict[str, str], chains: int) -> None:
         self.path, self.columns, self.units = path, columns, units
-        known = {*_POSITION, *_NAMED, *_NUMBERED, *_VECTOR, *_MATRIX, "configuration", "run"}
+        known = {*_POSITION, *_ORIENTATION, "configuration", "run"}
         known |= {f"l{i + 1}" for i in range(chains)}
         for name in columns:
             if name not in known:
@@ -169,7 +181,7 @@ class _Reader:
 
     def drop_missing(self, readings: Sequence[str], notes: list[str]) -> None:
         """Leave out rows with a cell that is no number, among those that are read."""
-        names = [name for name in (*_POSITION, *_NAMED, *_NUMBERED, *_VECTOR, *_MATRIX) if self.has(name)]
+        names = [name for name in (*_POSITION, *_ORIENTATION) if self.has(name)]
         columns = [self._place(name) for name in (*names, *readings)]
         values = self.source.load(columns, missing=True)
         finite = np.isfinite(values)
@@ -208,7 +220,8 @@ class _Reader:
                 row = int(bad[0]) if self.kept is None else int(np.flatnonzero(self.kept)[bad[0]])
                 where = f"{self.path}: {self.source.place(row)}, column '{head}'"
                 raise InputError(
-                    f'{where} is not a finite number: leave that pose out, or all such poses with missing = "drop"'
+                    f'{where} is not a finite number: leave that pose out, or all such poses with missing = "drop"; '
+                    '[measurements] with an instrument of kind = "pose" uses the other cells of such poses'
                 )
             unit = unit_of(head, self.units.get(group), self.path)
             if unit is not None and unit != si:
@@ -259,7 +272,28 @@ class _Reader:
             return exp(np.pad(vector, ((0, 0), (2, 0))) if heading else vector)
         if any(self.has(name) for name in _MATRIX):
             return self.load(_MATRIX, "", "1").reshape(-1, 3, 3)
+        for names in (_EULER, _NAUTICAL):
+            if all(self.has(name) for name in names):
+                raise InputError(
+                    f"{self.path}: columns {', '.join(names)} are Euler angles, but their convention is not stated: "
+                    f"euler = {CONVENTIONS}"
+                )
         return None
+
+    def euler(self, convention: str) -> Array:
+        """Rotations of Euler angles: columns in the order of the turns, or roll about x, pitch about y, yaw about z."""
+        axes, _ = axes_of(convention)
+        nautical = not any(self.has(name) for name in _EULER) and len(set(axes)) == 3
+        names = [_NAUTICAL["xyz".index(axis)] for axis in axes] if nautical else list(_EULER)
+        angles = self.load(names, "rotation", "rad")
+        for name in names:
+            stated = "rotation" in self.units or split_head(self._head(name))[1] is not None
+            require(
+                stated,
+                f"{self.path}: column '{self._head(name)}' is an angle without a unit: write its head as "
+                f'"{name} [deg]" or "{name} [rad]", or state units = {{rotation = "deg"}}',
+            )
+        return from_euler(angles, convention)
 
     def _require_order(self, order: Order | None) -> None:
         """Refuse a stated order that contradicts that of the columns qw, qx, qy, qz, whose names decide."""
@@ -311,6 +345,20 @@ class _Reader:
         C[:, i, j] = C[:, j, i] = values
         return C
 
+    def common(self, size: int) -> Array | None:
+        """Factors (N, size, k) of errors that the poses share, in SI units; None where there are none."""
+        count = 0
+        while self.has(_shared(0, count)):
+            count += 1
+        if not count:
+            return None
+        values = self.load([_shared(axis, k) for k in range(count) for axis in range(size)], "", None)
+        return np.swapaxes(values.reshape(-1, count, size), 1, 2)
+
+    def half_width(self, size: int) -> Array | None:
+        """Bounds (N, size) of the errors, in SI units; None where there are none."""
+        return self.load(_BOUNDS[:size], "", None) if self.has(_BOUNDS[0]) else None
+
     def labels(self, name: str) -> Any:
         if not self.has(name):
             return None
@@ -324,6 +372,11 @@ def _triangle(size: int) -> tuple[tuple[str, ...], Any]:
     """Names c11, c12, … of the upper triangle of a covariance, and their rows and columns."""
     i, j = np.triu_indices(size)
     return tuple(f"c{a + 1}{b + 1}" for a, b in zip(i, j, strict=True)), (i, j)
+
+
+def _shared(axis: int, error: int) -> str:
+    """The name of a column: what a standard deviation of a shared error does to x, y, z or the rotation vector."""
+    return f"s{axis + 1}_{error + 1}"
 
 
 def seeming_order(q: Any) -> Order | None:
@@ -371,6 +424,11 @@ def write_poses(path: str | Path, poses: Poses, *, overwrite: bool = False) -> N
         names, (i, j) = _triangle(poses.covariance.shape[-1])
         C = np.broadcast_to(poses.covariance, (len(poses), *poses.covariance.shape[-2:]))
         parts |= dict(zip(names, C[:, i, j].T, strict=True))
+    if poses.common is not None:
+        _, size, count = poses.common.shape
+        parts |= {_shared(axis, k): poses.common[:, axis, k] for k in range(count) for axis in range(size)}
+    if poses.half_width is not None:
+        parts |= dict(zip(_BOUNDS, poses.half_width.T, strict=False))
     with new_file(path, overwrite=overwrite) as file:
         if suffix == ".npz":
             np.savez(file, allow_pickle=False, **parts)

@@ -42,6 +42,13 @@ class Poses(ArrayValue):
     or (N, 3, 3) where there is no rotation; None where it is not known."""
     reading_sigma: Array | None = None
     """Standard deviation of the readings: one, one for each chain, or (N, chains); None where it is not known."""
+    common: Array | None = None
+    """Errors that all poses share, such as those of a camera: (N, 6, k), or (N, 3, k) without rotation. Pose i has the
+    error common[i] z besides the one that `covariance` describes, with z of k independent standard normal numbers, the
+    same for all poses; None where there are none."""
+    half_width: Array | None = None
+    """Bounds of the errors, for certification: (N, 6) of position in m and left rotation vector in rad, or (N, 3)
+    without rotation; None where no bounds are known."""
     configuration: Labels | None = None
     """(N,): poses with the same number are repeats of the same configuration."""
     run: Labels | None = None
@@ -107,6 +114,20 @@ class Poses(ArrayValue):
             require(fits, f"a pose's covariance must be ({size}, {size}), or one for each of {n} poses, not {C.shape}")
             self._require_covariance(C)
             object.__setattr__(self, "covariance", C)
+        if self.common is not None:
+            shared = array(self.common, "common", ndim=3)
+            fits = shared.shape[:2] == (n, size) and shared.shape[2] > 0
+            require(fits, f"errors common to the poses must be ({n}, {size}, k) with k > 0, not {shared.shape}")
+            bad = first_not_finite(shared)
+            require(bad is None, f"the common errors of pose {self.label(bad[0]) if bad else 0} are NaN or infinite")
+            message = "errors common to the poses need the covariance of each pose's own errors too"
+            require(self.covariance is not None, message)
+            object.__setattr__(self, "common", shared)
+        if self.half_width is not None:
+            h = array(self.half_width, "half_width", ndim=2)
+            fits = h.shape == (n, size) and bool(((h >= 0) & (h < np.inf)).all())
+            require(fits, f"half-widths of the poses must be ({n}, {size}), not negative and finite")
+            object.__setattr__(self, "half_width", h)
         if self.reading_sigma is not None:
             s = array(self.reading_sigma, "reading_sigma", ndim=(0, 1, 2))
             fits = s.shape in {(), (1,), (m,), (n, m)} and bool((s > 0).all())
@@ -148,6 +169,37 @@ class Poses(ArrayValue):
         """Readings at each pose."""
         return self.readings.shape[1]
 
+    @property
+    def total_covariance(self) -> Array | None:
+        """Covariance of all errors of a pose, common ones too: as `covariance`, or (N, size, size).
+
+        Examples:
+            >>> own, common = 1e-12 * np.eye(3), np.full((2, 3, 1), 3e-6)
+            >>> poses = Poses([[0.0, 0.0, 0.3]] * 2, None, [[0.1], [0.2]], own, common=common)
+            >>> np.sqrt(poses.total_covariance[0].diagonal()).round(9)
+            array([3.162e-06, 3.162e-06, 3.162e-06])
+        """
+        if self.common is None or self.covariance is None:
+            return self.covariance
+        return np.asarray(self.covariance + self.common @ np.swapaxes(self.common, 1, 2))
+
+    def without_rotation(self) -> "Poses":
+        """The positions alone, with their covariances.
+
+        Examples:
+            >>> poses = Poses([[0.0, 0.0, 0.3]], [np.eye(3)], [[0.1, 0.2, 0.3]]).with_noise(1e-4, 1e-3)
+            >>> poses.without_rotation().covariance.shape
+            (3, 3)
+        """
+        C, common = self.covariance, self.common
+        return replace(
+            self,
+            rotation=None,
+            covariance=None if C is None else C[..., :3, :3],
+            common=None if common is None else common[:, :3],
+            half_width=None if self.half_width is None else self.half_width[:, :3],
+        )
+
     def label(self, pose: int) -> str:
         """The number of a pose, from 0, and where it was found.
 
@@ -171,6 +223,8 @@ class Poses(ArrayValue):
             readings=self.readings[rows],
             covariance=of(self.covariance, 3),
             reading_sigma=of(self.reading_sigma, 2),
+            common=of(self.common, 3),
+            half_width=of(self.half_width, 2),
             configuration=of(self.configuration, 1),
             run=of(self.run, 1),
             places=tuple(self.places[k] for k in rows.tolist()) if self.places else (),
@@ -184,7 +238,7 @@ class Poses(ArrayValue):
             >>> poses.with_noise(1e-4, 1e-3, 1e-5).covariance.diagonal().tolist()
             [1e-08, 1e-08, 1e-08, 1e-06, 1e-06, 1e-06]
         """
-        covariance = self.covariance
+        covariance, common, half_width = self.covariance, self.common, self.half_width
         if position is not None:
             stated = [_for_axes(position, "positions")]
             if self.rotation is not None:
@@ -193,9 +247,9 @@ class Poses(ArrayValue):
             deviations = np.concatenate(stated)
             fine = bool((deviations >= SMALLEST).all())
             require(fine, f"standard deviations must be positive, at least {SMALLEST:g} m or rad")
-            covariance = np.diag(deviations**2)
+            covariance, common, half_width = np.diag(deviations**2), None, None
         sigma = self.reading_sigma if readings is None else readings
-        return replace(self, covariance=covariance, reading_sigma=sigma)
+        return replace(self, covariance=covariance, reading_sigma=sigma, common=common, half_width=half_width)
 
     def without_copies(self) -> "Poses":
         """Without poses that equal another one in double precision: copies of a line, since repeats never do.
@@ -212,6 +266,7 @@ class Poses(ArrayValue):
             parts.append(self.rotation.reshape(len(self), 9))
         if self.covariance is not None and self.covariance.ndim == 3:
             parts.append(self.covariance.reshape(len(self), -1))
+        parts += [each.reshape(len(self), -1) for each in (self.common, self.half_width) if each is not None]
         if self.reading_sigma is not None and self.reading_sigma.ndim == 2:
             parts.append(self.reading_sigma)
         _, first, where = np.unique(np.hstack(parts), axis=0, return_index=True, return_inverse=True)
@@ -304,6 +359,7 @@ def averaged(poses: Poses) -> tuple[Poses, Repeatability]:
         result = replace(
             result,
             covariance=spread[:, :size, :size] if known else None,
+            common=_mean_common(poses, run_of, of.reshape(-1)) if known else None,
             reading_sigma=sigma if bool((sigma > 0).all()) else None,
         )
     names = ("x", "y", "z", *(("rx", "ry", "rz") if size == 6 else ()))
@@ -334,6 +390,18 @@ def _mean(poses: Poses, of: Any, n: int) -> tuple[Poses, Array]:
         parts.append(log(poses.rotation @ np.swapaxes(rotation[of], 1, 2)))
     parts.append(poses.readings - readings[of])
     return Poses(position, rotation, readings, notes=poses.notes), np.hstack(parts)
+
+
+def _mean_common(poses: Poses, *groups: Any) -> Array | None:
+    """Common errors of means: the mean of the poses of each run, then of the runs of each configuration."""
+    shared = poses.common
+    if shared is None:
+        return None
+    for of in groups:
+        total = np.zeros((int(of.max()) + 1, *shared.shape[1:]))
+        np.add.at(total, of, shared)
+        shared = total / np.bincount(of)[:, None, None]
+    return shared
 
 
 def _odd(deviations: Array, poses: Poses) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
-"""Recordings as files: CSV, Parquet, MATLAB `.mat` and `.npz`."""
+"""Recordings as files: tables and arrays, ROS bags, and files of measurement systems."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -12,11 +12,13 @@ from gough.core.errors import InputError, require
 from gough.core.files import new_file
 from gough.core.units import in_si
 from gough.data.array_sources import write_mat, write_npz
-from gough.data.formats import opened
+from gough.data.channel_groups import GroupedSource, GroupSource
+from gough.data.formats import opened_recording
 from gough.data.parquet_source import write_csv, write_parquet
 from gough.data.recording import Recording
+from gough.data.resampling import evened, join_recordings
 from gough.data.sources import MASK, Source, find_column, nearest_name, require_unique, split_head, unit_of
-from gough.data.times import Stamps, TimeColumn, Times, clock_of
+from gough.data.times import Stamps, TimeColumn, Times, clock_of, uneven_clock_of
 
 Missing = Literal["refuse", "mask", "bridge"]
 """Treatment of missing samples."""
@@ -44,13 +46,19 @@ def read_recording(
     time: str | None = "time",
     rate: float | None = None,
     missing: Missing = "refuse",
+    resample: bool = False,
 ) -> Recording:
-    r"""The recording in a `.csv`, `.parquet`, `.mat` or `.npz` file, in SI units.
+    r"""The recording in a file, in SI units: `.csv`, `.parquet`, `.mat`, `.npz` or `.h5`; a ROS bag (a rosbag2 folder,
+    `.mcap`, `.db3`, `.bag`); or `.mf4`, `.tdms` or `.c3d`.
 
     A CSV file has a line of heads; cells are separated by commas, semicolons or tabs, and with the latter two numbers
     may have decimal commas. Arrays in `.mat` and `.npz` files are channels under their names, and a matrix `q` is the
     channels q1, q2, … A head may state its unit, as "q1 [deg]". Times are numbers, in seconds unless a unit is stated,
     or dates such as 2024-03-01 12:00:00.123, which then count from the first sample.
+
+    Bags and files of measurement systems have groups of channels, such as topics, each with its own times. Channels are
+    named as `gough look` lists them. Channels of several groups are interpolated to one grid: see
+    `gough.data.join_recordings`.
 
     Args:
         path: The file; its suffix is the format.
@@ -62,6 +70,9 @@ def read_recording(
         missing: "refuse" refuses missing samples: NaN, blank cells, gaps in time. "mask" and "bridge" both read them as
             NaN; in the preparation, `DropMissing()` masks the rows around them, and `DropMissing(bridge=3)` bridges
             isolated ones.
+        resample: Whether uneven times are the exact instants of the samples. Samples are then interpolated by cubic
+            splines to an even grid. By default the clock counts as even, and times may deviate from it by a quarter of
+            a period.
 
     Raises:
         InputError: the file cannot be read as asked; the message names file, row and column.
@@ -79,11 +90,60 @@ def read_recording(
     require(missing in get_args(Missing), f"missing must be 'refuse', 'mask' or 'bridge', not '{missing}'")
     good = rate is None or (bool(np.isfinite(rate)) and rate > 0)
     require(good, f"rate must be a positive number of Hz, not {rate}")
-    source = opened(path, "recordings")
+    source = opened_recording(path)
+    stated = _Stated(columns, units or {}, time, rate, missing, resample)
+    if isinstance(source, GroupedSource):
+        return _of_groups(source, stated)
+    return _of_source(source, path, stated)
+
+
+@dataclass(frozen=True)
+class _Stated:
+    """What the caller of `read_recording` states."""
+
+    columns: Mapping[str, str] | None
+    units: Mapping[str, str]
+    time: str | None
+    rate: float | None
+    missing: Missing
+    resample: bool
+
+
+def _of_source(source: Source, path: Path, stated: _Stated) -> Recording:
     good = source.rate is None or 0 < source.rate < np.inf
     require(good, f"{path}: its rate must be a positive number of Hz, not {source.rate}")
-    chosen = _layout(source, path, columns=columns, units=units or {}, time=time, rate=rate)
-    return _recording(source, chosen, path, source.rate if rate is None else rate, missing=missing != "refuse")
+    chosen = _layout(source, path, columns=stated.columns, units=stated.units, time=stated.time, rate=stated.rate)
+    rate = source.rate if stated.rate is None else stated.rate
+    return _recording(source, chosen, path, rate, missing=stated.missing != "refuse", resample=stated.resample)
+
+
+def _of_groups(file: GroupedSource, stated: _Stated) -> Recording:
+    """Channels of a file with several clocks; those of several groups are brought to one grid."""
+    wanted = None if stated.columns is None else tuple(stated.columns.values())
+    require(wanted is None or len(wanted) > 0, "columns must name at least one channel")
+    parts = file.chosen(wanted)
+    if len(parts) == 1:
+        source, _ = parts[0]
+        recording = _of_source(source, file.path, stated)
+        return replace(recording, notes=(*recording.notes, *filter(None, [source.note])))
+    assert stated.columns is not None  # several groups only where channels are chosen
+    names = ", ".join(source.group.name for source, _ in parts)
+    require(
+        stated.time is not None,
+        f"{file.path}: channels of {names} have clocks of their own, which need their times: leave time as it is",
+    )
+    recordings = []
+    for source, heads in parts:
+        own = {name: head for name, head in stated.columns.items() if head in heads}
+        recordings.append(_of_group(source, file.path, own, stated))
+    together = join_recordings(recordings, stated.rate).select(stated.columns)
+    return replace(together, source=str(file.path), began=file.began([source for source, _ in parts]))
+
+
+def _of_group(source: GroupSource, path: Path, columns: Mapping[str, str], stated: _Stated) -> Recording:
+    units = {name: unit for name, unit in stated.units.items() if name in columns or name not in (stated.columns or {})}
+    recording = _of_source(source, path, replace(stated, columns=columns, units=units, rate=None))
+    return replace(recording, source=source.group.name, notes=(*recording.notes, *filter(None, [source.note])))
 
 
 def write_recording(path: str | Path, recording: Recording, *, overwrite: bool = False) -> None:
@@ -104,7 +164,9 @@ def write_recording(path: str | Path, recording: Recording, *, overwrite: bool =
         _WRITERS[suffix](file, recording)
 
 
-def _recording(source: Source, chosen: _Layout, path: Path, rate: float | None, *, missing: bool) -> Recording:
+def _recording(
+    source: Source, chosen: _Layout, path: Path, rate: float | None, *, missing: bool, resample: bool
+) -> Recording:
     samples = source.load(chosen.columns, missing=missing)
     require(len(samples) > 0, f"{path} has no row")
     _require_numbers(samples, source, chosen.columns, path, missing=missing)
@@ -115,9 +177,15 @@ def _recording(source: Source, chosen: _Layout, path: Path, rate: float | None, 
         _require_as_many(times, samples, source, chosen, path)
         head = source.heads[chosen.time_column]
         about = TimeColumn(path, head, chosen.time_name, chosen.time_unit, source.place)
-        clock = clock_of(times, about, rate=rate, missing=missing)
-        rate, start, began, notes = clock.rate, clock.start, clock.began, clock.remarks
-        samples, rows = _on_grid(samples, clock.place)
+        if resample:
+            uneven = uneven_clock_of(times, about, rate=rate)
+            samples, gaps = evened(uneven.seconds, samples, uneven.rate)
+            about.require_no_gap(uneven.seconds, gaps, missing=missing)
+            rate, start, began, notes = uneven.rate, uneven.start, uneven.began, uneven.remarks
+        else:
+            clock = clock_of(times, about, rate=rate, missing=missing)
+            rate, start, began, notes = clock.rate, clock.start, clock.began, clock.remarks
+            samples, rows = _on_grid(samples, clock.place)
     elif rate is not None and source.rate is not None:
         agree = abs(rate / source.rate - 1) <= 1e-6
         require(agree, f"{path}: a rate of {rate:.6g} Hz is stated, but the file states {source.rate:.6g} Hz")

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
 from gough.core.units import in_si
@@ -34,10 +36,18 @@ NO_TIMES = 'give time=None and rate= (in a study, time = "" and rate in [data])'
 """Advice where a column of times cannot be used."""
 
 
+RESAMPLE = "If times are the exact instants of the samples, state resample=True (in a study, resample = true in [data])"
+"""Advice where times are uneven."""
+
+
 class Source(Protocol):
     """A file whose columns have heads: a name, perhaps with a unit in brackets."""
 
-    heads: tuple[str, ...]
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """Names of the columns, perhaps with units in brackets."""
+        ...
+
     rate: float | None
     """Samples a second, if the file states it."""
     start: float
@@ -45,6 +55,10 @@ class Source(Protocol):
 
     def load(self, columns: Sequence[int], *, missing: bool) -> Array:
         """The columns (N, k); NaN where a value is missing, which is refused here or later unless `missing`."""
+        ...
+
+    def first_nan(self, columns: Sequence[int]) -> tuple[int, int] | None:
+        """Row, from 0, and column of the first cell that holds NaN, other than one that is empty; None without any."""
         ...
 
     def times(self, column: int) -> Any:
@@ -58,6 +72,12 @@ class Source(Protocol):
     def places(self, rows: int) -> tuple[str, ...]:
         """Short names of the places of the first rows: lines of a text, numbers from 1 in another file."""
         ...
+
+
+def first_nan_of(values: Array, columns: Sequence[int]) -> tuple[int, int] | None:
+    """Row and column of the first NaN among columns (N, k) that were loaded; None without any."""
+    bad = np.argwhere(np.isnan(values))
+    return (int(bad[0, 0]), columns[int(bad[0, 1])]) if bad.size else None
 
 
 def joined_head(name: str, unit: str) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from gough.core.arrays import Array, Integers, Mask
 from gough.core.errors import InputError, require
 from gough.core.units import LARGEST, in_si, same_kind
-from gough.data.sources import MASK, NO_TIMES, is_unit, split_head, unit_of
+from gough.data.sources import MASK, NO_TIMES, RESAMPLE, is_unit, split_head, unit_of
 
 _JITTER = 0.25
 """Share of a period that a time may be away from the even grid: written with few digits, or stamped late."""
@@ -232,6 +232,19 @@ class Clock:
     """What looks odd though it may be right."""
 
 
+@dataclass(frozen=True, eq=False)
+class UnevenClock:
+    """Instants that are exact, and the even grid to which samples are interpolated."""
+
+    rate: float
+    """Samples a second of the grid."""
+    start: float
+    seconds: Array
+    """(N,) instants since the first."""
+    began: str = ""
+    remarks: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class TimeColumn:
     """Where a column of times stands, and what the user states of it."""
@@ -257,9 +270,17 @@ class TimeColumn:
             more = f" (and in {count - 1} more rows)" if count > 1 else ""
             raise InputError(f"{self.at(row, self.head)} is {what}{more}: mend it")
 
+    def require_no_gap(self, seconds: Array, gaps: int, *, missing: bool) -> None:
+        """Refuse gaps between instants, unless samples may be missing."""
+        if gaps and not missing:
+            row = int(np.argmax(np.diff(seconds))) + 1
+            length = f"{seconds[row] - seconds[row - 1]:.4g} s"
+            more = f" (the longest of {gaps} gaps)" if gaps > 1 else ""
+            raise InputError(f"{self.at(row)}: {length} without a sample end there{more}: {MASK}")
+
 
 @dataclass(frozen=True, eq=False)
-class _Seconds:
+class Seconds:
     """Times (N,) in seconds since the first row, and how to speak of them."""
 
     column: TimeColumn
@@ -297,13 +318,56 @@ def clock_of(times: Times, column: TimeColumn, *, rate: float | None, missing: b
         InputError: a time is missing or none, times do not rise, are uneven, have gaps that are not allowed, or
             contradict the stated unit or rate; with the row.
     """
+    return _even(seconds_of(times, column), rate, missing=missing)
+
+
+def uneven_clock_of(times: Times, column: TimeColumn, *, rate: float | None) -> UnevenClock:
+    """The clock of a column whose times are the exact instants of the samples, however uneven; with an even grid.
+
+    Args:
+        times: The column as its source reads it.
+        column: Where it stands.
+        rate: Rate of the grid; by default that of the median step.
+
+    Raises:
+        InputError: a time is missing or none, or times do not rise; with the row.
+    """
+    seconds = seconds_of(times, column)
+    values = seconds.values
+    require(len(values) > 3, f"{column.path}: interpolation needs 4 samples, there are {len(values)}")
+    steps = np.diff(values)
+    _require_rising(seconds, steps)
+    usual = steps[steps <= longest_step(steps)]
+    jitter = usual / usual.mean() - 1
+    doubt = 2 * float(abs(jitter).max()) / len(usual) + float(np.finfo(np.float64).eps)
+    grid = _shortest(1 / float(usual.mean()), doubt) if rate is None else float(rate)
+    remark = (
+        f"column '{column.name}': samples at uneven instants (steps deviate by {np.sqrt((jitter**2).mean()):.1%} rms, "
+        f"{abs(jitter).max():.0%} at most) were interpolated by cubic splines to {grid:.6g} Hz"
+    )
+    return UnevenClock(grid, seconds.start, values, seconds.began, (*seconds.remarks, remark))
+
+
+def longest_step(steps: Array) -> float:
+    """The longest of positive steps of a jittering clock that is no gap: 1.5 medians, or more where steps scatter more.
+
+    Examples:
+        >>> longest_step(np.array([1.0, 1.1, 0.9, 1.0, 2.0])), longest_step(np.array([1.0, 1.6, 0.4, 1.2, 0.9]))
+        (1.5, 2.4826)
+    """
+    median = float(np.median(steps))
+    scatter = 1.4826 * float(np.median(abs(steps - median)))  # the standard deviation, for Gaussian steps
+    return max(1.5 * median, median + 5 * scatter)
+
+
+def seconds_of(times: Times, column: TimeColumn) -> "Seconds":
+    """The times of a column in seconds since its first row."""
     if isinstance(times, tuple):
         times = stamps_of_texts(times, lambda row: column.at(row, column.head))
-    seconds = _of_stamps(times, column) if isinstance(times, Stamps) else _of_numbers(times, column)
-    return _even(seconds, rate, missing=missing)
+    return _of_stamps(times, column) if isinstance(times, Stamps) else _of_numbers(times, column)
 
 
-def _of_stamps(stamps: Stamps, column: TimeColumn) -> _Seconds:
+def _of_stamps(stamps: Stamps, column: TimeColumn) -> Seconds:
     if stamps.missing is not None:
         column.require_all(stamps.missing)
     written = split_head(column.head)[1] or ""
@@ -322,7 +386,7 @@ def _of_stamps(stamps: Stamps, column: TimeColumn) -> _Seconds:
         for (_, before), (row, offset) in pairwise(stamps.offsets)
         if _offset(before) != _offset(offset)
     )
-    return _Seconds(
+    return Seconds(
         column,
         (stamps.nanoseconds - first) / float(_NS),
         0.0 if dated else first / _NS,
@@ -333,7 +397,7 @@ def _of_stamps(stamps: Stamps, column: TimeColumn) -> _Seconds:
     )
 
 
-def _of_numbers(values: Any, column: TimeColumn) -> _Seconds:
+def _of_numbers(values: Any, column: TimeColumn) -> Seconds:
     unit = unit_of(column.head, column.unit, column.path) or ""
     require(
         same_kind(unit or "s", "s"),
@@ -358,7 +422,7 @@ def _of_numbers(values: Any, column: TimeColumn) -> _Seconds:
             f"{guess}: state it in the head, as '{column.name} [{likely or 'ms'}]', or by "
             f"{_stating(column.name, likely or 'ms')}"
         )
-    return _Seconds(
+    return Seconds(
         column,
         since_first,
         float(values[0]) * factor,
@@ -401,7 +465,7 @@ def _began(value: float, unit: str) -> str:
     return f"{str(np.datetime64(round((seconds + since) * 1000), 'ms')).replace('T', ' ')}{clock}"
 
 
-def _even(times: _Seconds, stated: float | None, *, missing: bool) -> Clock:
+def _even(times: Seconds, stated: float | None, *, missing: bool) -> Clock:
     values, column = times.values, times.column
     if len(values) == 1:
         if stated is None:
@@ -424,8 +488,8 @@ def _even(times: _Seconds, stated: float | None, *, missing: bool) -> Clock:
     if off[worst] * rate > _JITTER:
         raise InputError(
             f"{times.at(worst)}: sampling is not even, {times.shown(worst)} is {off[worst] * rate:.0%} of a period "
-            f"away from an even {rate:.6g} Hz. Resample the recording; or, if its clock was even and only the "
-            f"times are inexact, {NO_TIMES}"
+            f"away from an even {rate:.6g} Hz. {RESAMPLE}; if the clock was even and only the times are inexact, "
+            f"{NO_TIMES}"
         )
     if stated is None:
         doubt = 2 * (off[worst] + times.spacing + np.spacing(values[-1])) / values[-1]
@@ -434,7 +498,7 @@ def _even(times: _Seconds, stated: float | None, *, missing: bool) -> Clock:
     return Clock(rate if stated is None else float(stated), times.start, place, times.began, remarks)
 
 
-def _on_rate(times: _Seconds, rate: float) -> Iterable[str]:
+def _on_rate(times: Seconds, rate: float) -> Iterable[str]:
     """A remark where a recording of a robot would have another rate."""
     if _PLAUSIBLE[0] <= rate <= _PLAUSIBLE[1]:
         return
@@ -451,7 +515,7 @@ def _on_rate(times: _Seconds, rate: float) -> Iterable[str]:
     yield f"the sampling rate is {rate:.4g} Hz {by}{hint}"
 
 
-def _require_rising(times: _Seconds, steps: Array) -> None:
+def _require_rising(times: Seconds, steps: Array) -> None:
     wrong = np.flatnonzero(steps <= 0)
     if not wrong.size:
         return
@@ -464,7 +528,7 @@ def _require_rising(times: _Seconds, steps: Array) -> None:
     )
 
 
-def _why_not_rising(times: _Seconds, steps: Array, row: int) -> str:
+def _why_not_rising(times: Seconds, steps: Array, row: int) -> str:
     back = -float(steps[row - 1])
     if times.kind is Kind.OF_DAY and back > _DAY / 2:
         return (
@@ -482,7 +546,7 @@ def _why_not_rising(times: _Seconds, steps: Array, row: int) -> str:
     return f"are two recordings in one file? Split it there; if only the times are wrong, {NO_TIMES}"
 
 
-def _require_agreement(times: _Seconds, rate: float, stated: float | None) -> None:
+def _require_agreement(times: Seconds, rate: float, stated: float | None) -> None:
     if stated is None or abs(stated / rate - 1) <= _DISAGREES:
         return
     unit = times.unit_if(stated / rate)
@@ -493,9 +557,9 @@ def _require_agreement(times: _Seconds, rate: float, stated: float | None) -> No
     )
 
 
-def _places(times: _Seconds, steps: Array, *, missing: bool) -> Integers:
+def _places(times: Seconds, steps: Array, *, missing: bool) -> Integers:
     """Place of each sample in the grid; gaps are whole numbers of samples."""
-    longest = 1.5 * np.median(steps)
+    longest = longest_step(steps)
     gaps = np.flatnonzero(steps > longest)
     if not gaps.size:
         return np.arange(len(steps) + 1)

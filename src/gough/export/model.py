@@ -29,6 +29,7 @@ from gough.dynamics.with_effects import WithEffects
 from gough.estimates import Claim, Estimate, Stats, Status
 from gough.export.robot_data import DYNAMIC, KINEMATIC, can_be_stored, robot_from_data, robot_to_data
 from gough.geometry import Calibrated, MachineGeometry
+from gough.geometry.instruments import CalibratedByInstruments
 from gough.region import ConfidenceEllipsoid
 from gough.robots import DynamicModel, KinematicModel
 from gough.robots.kinematics import PlatformPoses
@@ -317,7 +318,7 @@ class RobotModel:
         require(self.dynamics is not None or self.geometry is not None, "a model needs dynamics or geometry")
 
     @classmethod
-    def of(cls, *answers: Identified | IdentifiedRepeats | Calibrated) -> "RobotModel":
+    def of(cls, *answers: Identified | IdentifiedRepeats | Calibrated | CalibratedByInstruments) -> "RobotModel":
         """The model of an identification, of a calibration, or of both for the same robot.
 
         Raises:
@@ -327,6 +328,10 @@ class RobotModel:
         for answer in answers:
             if isinstance(answer, Calibrated):
                 parts.append(cls(geometry=_of_calibration(answer)))
+            elif isinstance(answer, CalibratedByInstruments):
+                part = cls.of_geometry(answer.geometry).geometry
+                assert part is not None
+                parts.append(cls(geometry=replace(part, is_refuted=answer.refuted)))
             else:
                 parts.append(cls(dynamics=_of_identification(answer)))
         return merged(parts)
@@ -454,8 +459,9 @@ def seal(dynamics: Any, geometry: Any) -> str:
 
 def model_files(answer: Any) -> dict[str, bytes]:
     """The file model.json of an answer, by its name; nothing where there is no model to write."""
-    robot = getattr(answer, "model", None) if isinstance(answer, Calibrated) else _plain(getattr(answer, "robot", None))
-    usable = isinstance(answer, Calibrated) or any(_is_usable(each) for each in answer.estimates.values())
+    calibrated = isinstance(answer, Calibrated | CalibratedByInstruments)
+    robot = answer.model if calibrated else _plain(getattr(answer, "robot", None))
+    usable = calibrated or any(_is_usable(each) for each in answer.estimates.values())
     if not can_be_stored(robot) or not usable:
         return {}
     try:

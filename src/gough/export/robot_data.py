@@ -6,6 +6,7 @@ from gough.core import codec
 from gough.core.errors import InputError, nearest, require
 from gough.robots import (
     H4,
+    CableRobot,
     Delta,
     DeltaGeometry,
     DeltaParts,
@@ -25,6 +26,7 @@ from gough.robots import (
     Par4Parts,
     PlanarGeometry,
     PlanarRRR,
+    RodDelta,
     RotaryDelta,
     ThreeRRR,
 )
@@ -44,7 +46,9 @@ from gough.robots.mechanism import (
 )
 
 DYNAMIC = (H4, Par4, Delta, FiveBar, Palida, Hexapod, ThreeRRR, MechanismModel)
-KINEMATIC = (GoughPlatform, LinearDelta, RotaryDelta, PlanarRRR, H4Kinematics, Par4Kinematics)
+KINEMATIC = (
+    GoughPlatform, LinearDelta, RotaryDelta, PlanarRRR, H4Kinematics, Par4Kinematics, CableRobot, RodDelta
+)  # fmt: skip
 _PARTS = (
     H4Geometry, H4Parts, Par4Geometry, Par4Parts, DeltaGeometry, DeltaParts, PalidaGeometry, HexapodGeometry,
     PlanarGeometry, Mechanism, Body, Closure, Cogging, Freedom, Friction, Inertia, Joint, Limits, Placement, Platform,

@@ -1,7 +1,5 @@
 """Poses of an instrument brought into the robot's frame by its blueprint, also where the zeros of readings are lost."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from gough.core.arrays import Array, Mask
@@ -70,7 +68,7 @@ def moved_to_robot(model: KinematicModel, theta: Array, poses: Poses, *, zeros: 
         require(3 not in model.freedoms, "the frames of this robot are not estimated from its blueprint")
         frames = frames_of_translations(model, theta, poses)
     if poses.rotation is None or not model.has_orientation:
-        poses = replace(poses, rotation=None, covariance=_of_position(poses))
+        poses = poses.without_rotation()
     return StatedFrames(Placement.of(frames.base), Placement.of(frames.target)).moved(poses)
 
 
@@ -127,10 +125,6 @@ def frames_of_translations(model: KinematicModel, theta: Array, poses: Poses) ->
         target = RigidMotion(mark, -mark @ offset)
         turned = float(np.sqrt((angle_between(seen @ mark, modeled.rotation) ** 2).mean()))
     return Frames(base, target, None, left, turned)
-
-
-def _of_position(poses: Poses) -> Array | None:
-    return None if poses.covariance is None else poses.covariance[..., :3, :3]
 
 
 def _size(model: GoughPlatform) -> float:

@@ -17,7 +17,7 @@ from gough.unknowns import Unknowns
 
 _TOLERANCE = 2.0
 """Standard deviations in a tolerance: 95 %."""
-_OPEN = 1e3
+OPEN = 1e3
 """Standard deviation of a parameter without a tolerance, in its unit: far more than any robot has."""
 
 
@@ -37,14 +37,49 @@ def matching(patterns: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
     """
     chosen = set[str]()
     for pattern in patterns:
-        if not {"*", "?"} & set(pattern):
-            require(pattern in names, f"no parameter is called '{pattern}'{nearest(pattern, names)}")
+        if not {"*", "?"} & set(pattern) and pattern not in names:
+            raise InputError(f"no parameter is called '{pattern}'{nearest(pattern, names)}")
         found = {name for name in names if fnmatchcase(name, pattern)} or {pattern} & set(names)
         if not found:
             listed = ", ".join([*names[:12], *(["…"] if len(names) > 12 else [])])
             raise InputError(f"no parameter matches '{pattern}': the names are {listed}")
         chosen |= found
     return tuple(name for name in names if name in chosen)
+
+
+def require_one_belief(fixed: Sequence[str], stated: Mapping[str, Any], names: Sequence[str], key: str) -> None:
+    """Refuse a parameter that two patterns of a tolerance or prior match, or that is fixed too.
+
+    Args:
+        fixed: Names or patterns of fixed parameters.
+        stated: Tolerances or standard deviations by name or pattern.
+        names: Names of all parameters.
+        key: What `stated` is called.
+
+    Raises:
+        InputError: two statements contradict each other, or a pattern matches none.
+
+    Examples:
+        >>> require_one_belief(["l*"], {"a*": 1e-3, "a1x": 2e-3}, ["a1x", "l1"], "tolerance")
+        Traceback (most recent call last):
+        ...
+        gough.core.errors.InputError: 'a1x' has two values in tolerance, by 'a*' and by 'a1x': keep one of them
+    """
+    held = set(matching(fixed, names))
+    by = dict[str, str]()
+    for pattern in stated:
+        for name in matching([pattern], names):
+            if name in by:
+                raise InputError(
+                    f"'{name}' has two values in {key}, by '{by[name]}' and by '{pattern}': keep one of them",
+                    key=(key, pattern),
+                )
+            if name in held:
+                raise InputError(
+                    f"'{name}' is fixed, and has a value in {key} by '{pattern}': leave it out of one of them",
+                    key=(key, pattern),
+                )
+            by[name] = pattern
 
 
 def require_tolerance(tolerance: Any, model: KinematicModel, prior: Any, frames: Any, *, scale: bool) -> None:
@@ -72,7 +107,7 @@ def tolerance_sigma(tolerance: float | Mapping[str, float], model: KinematicMode
         >>> tolerance_sigma({"arm_*": 0.002}, LinearDelta())[-3:].tolist()
         [0.001, 0.001, 0.001]
     """
-    result = np.full(len(model.names), _OPEN)
+    result = np.full(len(model.names), OPEN)
     if not isinstance(tolerance, Mapping):
         lengths = [name for name, unit in zip(model.names, model.units, strict=True) if unit == "m"]
         tolerance = dict.fromkeys(lengths, tolerance)
@@ -118,7 +153,8 @@ def believed(
     assert unknowns.nominal is not None
     assert isinstance(unknowns.prior, Box)
     free = np.flatnonzero(~unknowns.is_fixed)
-    center, sigma = unknowns.nominal[free], tolerance_sigma(tolerance, model)[free]
+    stated = tolerance_sigma(tolerance, model)
+    center, sigma = unknowns.nominal[free], np.append(stated, np.full(len(unknowns) - len(stated), OPEN))[free]
     names, units = (tuple(words[i] for i in free) for words in (unknowns.names, unknowns.units))
     own = Unknowns(names, units, center, ConfidenceEllipsoid(center, np.diag(sigma**2)))
     return replace(problem, equations=HeldEquations(problem.equations, unknowns.nominal, free), unknowns=own)

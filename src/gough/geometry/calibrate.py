@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 
 from gough.core.arguments import flag, one_of, texts, verb
 from gough.core.arrays import Array
 from gough.core.errors import GoughError, InputError, require
+from gough.core.rotations import exp, log
 from gough.core.text import number
 from gough.data import Poses
 from gough.data.pose_files import poses_of
@@ -17,9 +18,11 @@ from gough.estimates import Estimate, EstimationError, Status
 from gough.geometry.alignment import aligned as aligned_blueprint
 from gough.geometry.alignment import frames_of_translations
 from gough.geometry.beliefs import believed, matching, require_tolerance
-from gough.geometry.descent import approach, approach_robustly
+from gough.geometry.chain_equations import ChainEquations
+from gough.geometry.common_errors import with_common_errors
+from gough.geometry.descent import Arrived, approach, approach_robustly
 from gough.geometry.diagnosis import Diagnosis, conventions, effects, is_doubtful, warnings
-from gough.geometry.framed import BASE, PLATFORM, base_names, framed, moved_frames, platform_names
+from gough.geometry.framed import base_names, moved_frames, platform_names
 from gough.geometry.frames import (
     Frames,
     Placement,
@@ -27,7 +30,7 @@ from gough.geometry.frames import (
     StatedFrames,
     require_of_robot,
 )
-from gough.geometry.geometric import SCALE, geometric
+from gough.geometry.geometric import BASE, PLATFORM, SCALE, geometric
 from gough.geometry.held_out import HeldOut, closure, held_out
 from gough.geometry.reading_noise import ReadingNoise, reading_noise
 from gough.geometry.results import Calibrated, ChainFit, shown_unit
@@ -39,6 +42,7 @@ from gough.robots.gough_platform import GoughPlatform
 from gough.robots.kinematics import KinematicModel, PlatformPoses
 
 FramesOf = Literal["robot", "instrument"]
+_Form = Literal["squared", "length"]
 _AXES = ("x", "y", "z", "rx", "ry", "rz")
 _ROUNDING = 1e-11
 """m or m²: closure errors below are rounding."""
@@ -64,7 +68,8 @@ def calibrate(
     Where the poses state their noise, each pose's equations are weighted by Σ_F⁻¹ = (J_M Σ_M J_Mᵀ)⁻¹, re-evaluated at
     each step, and χ² tests whether the noise explains the residuals. Where they do not, every chain's weight is found
     from its own residuals. Where the covariances of the poses are stated and the noise of the readings is not, that
-    noise is estimated too.
+    noise is estimated too. Errors that the poses share (`Poses.common`) are estimated with the parameters, so that
+    intervals contain them; not with `robust`.
 
     Args:
         robot: The robot with its blueprint.
@@ -72,8 +77,8 @@ def calibrate(
         frames: "robot" if poses are already of the platform in the base's frame, roughly; "instrument" if the
             instrument has a frame of its own. The blueprint of a Gough platform is then moved there first, by hand–eye
             calibration; a body whose joints are held stays in its own frame, and this frame is found. Poses of other
-            robots are moved into the robot's frame, as the blueprint fits them best, or as `StatedFrames` say; with all
-            parameters held, the frames are found.
+            robots are moved into the robot's frame as `StatedFrames` say, or as the blueprint fits them best; all of
+            the frames that the free parameters do not absorb is then found together with these.
         start: Values to begin with, instead of the blueprint.
         prior: Bounds or a belief on the parameters.
         fixed: Names of parameters that keep the values they start with, or patterns such as "a*".
@@ -105,68 +110,50 @@ def calibrate(
     scale, robust = flag(scale, "scale"), flag(robust, "robust")
     fixed = matching(texts(fixed, "fixed"), model.names)
     theta = np.array(finite_parameters(model, start, "start"))
-    sought = _frames_sought(model, frames, fixed)
-    if sought:
-        require(
-            not scale, "a scale of positions is not found together with frames: leave scale out, or free parameters"
-        )
-        require(prior is None, "bounds on parameters are not taken where frames are found: leave them out")
-        require(tolerance is None, "tolerances are not taken where frames are found: leave them out")
-        return _with_frames(model, poses, theta, fixed, sought, robust=robust, validation=validation)
     stated = _as_stated(model, poses, frames)
-    poses, validation, aligned, found_frames = _framed(model, poses, validation, theta, frames, stated)
-    form: Literal["squared", "length"] = "squared" if _states_noise(poses) and not robust else "length"
-    free = None if not fixed else [*(n for n in model.names if n not in set(fixed)), *([SCALE] if scale else [])]
+    placed = _placed(model, poses, theta, frames, stated, fixed, prior)
+    _require_together(model, placed, fixed, prior, scale=scale)
     require_tolerance(tolerance, model, prior, frames, scale=scale)
-    options: dict[str, Any] = {"prior": prior, "free": free, "form": form, "scale": scale, "enough": tolerance is None}
+    begun, aligned, sought = placed.poses, placed.start, placed.sought
+    free = [*(n for n in model.names if n not in set(fixed)), *sought, *([SCALE] if scale else [])]
+    options: dict[str, Any] = {"prior": prior, "scale": scale, "enough": tolerance is None}
+    options |= {"frames": bool(sought), "free": free if fixed or sought else None}
 
-    def problem_of(poses: Poses) -> NonlinearProblem:
-        return geometric(model, poses, start=aligned, **options)
+    def problem_of(poses: Poses, form: _Form | None = None) -> NonlinearProblem:
+        stated = _states_noise(poses) and not robust
+        return geometric(model, poses, start=aligned, form=form or ("squared" if stated else "length"), **options)
 
-    start_values = np.append(aligned, 1.0) if scale else aligned.copy()
-    noise = None if robust else reading_noise(problem_of, poses, start_values)
-    poses = _with_reading_noise(model, poses, noise)
-    problem = problem_of(poses)
+    def whole(problem: NonlinearProblem) -> NonlinearProblem:
+        return problem if robust else with_common_errors(problem, begun)
+
+    noise = None if robust else reading_noise(problem_of, begun)
+    begun = _with_reading_noise(model, begun, noise)
+    problem = problem_of(begun)
     try:
-        believed_problem = believed(problem, tolerance, model)
-        answer = _answered(believed_problem, _method(poses, robust=robust), robust=robust, noise=noise)
+        method = _method(begun, robust=robust)
+        answer, near = _answered(believed(whole(problem), tolerance, model), method, robust=robust, noise=noise)
+        if answer.status is not Status.OK and _states_noise(begun):  # squares of large errors shrink a robot to a point
+            problem = problem_of(begun, "length")
+            answer, near = _answered(believed(whole(problem), tolerance, model), method, robust=robust, noise=noise)
     except (InputError, np.linalg.LinAlgError) as error:
         why = (
             _misread(model, theta, stated)
             or "the iteration diverges: check units, frames and the order of the readings"
         )
         raise InputError(f"the {model.name} cannot be calibrated from these poses: {why} ({error})") from error
-    values = start_values
-    for name, value in zip(answer.unknowns.names, answer.value, strict=True):
-        if name in problem.unknowns.names:
-            values[problem.unknowns.index(name)] = value
+    values, answer = _values(problem, answer, near, exact_counts=bool(sought))
     factor = float(values[-1]) if scale else 1.0
     parameters = values[: len(model.names)]
-    chains = _chain_fits(model, poses, aligned, parameters, factor)
-    rms = float(np.sqrt(np.mean([chain.rms_after**2 for chain in chains])))
-    suspects = _suspects(model, poses, aligned, answer, rms)
-    accused = warnings(model, poses)
-    if suspects or answer.status is not Status.OK or is_doubtful(model, aligned, poses):
-        found = conventions(model, theta, stated.poses, in_robot_frame=stated.in_robot_frame)
-        accused, suspects = (*found, *accused), () if found else suspects
-    diagnosis = Diagnosis(accused)
-    if isinstance(problem.unknowns.prior, Box) and not diagnosis.conventions:  # a belief takes part in the residuals
-        free_ones = np.flatnonzero(~problem.unknowns.is_fixed)
-        shown = effects(
-            model,
-            poses,
-            parameters,
-            scale=factor,
-            free=free_ones[free_ones < len(model.names)],
-            has_scale=scale,
-            has_frame=frames == "instrument" and not isinstance(model, GoughPlatform),
-        )
-        diagnosis = Diagnosis((*accused, *shown.accusations), shown.n_alternatives)
+    found_frames = placed.found(values[len(model.names) + len(model.chains) :], factor, answer)
+    own = placed.moved(model, poses, found_frames, like=begun)
+    chains = _chain_fits(model, begun, own, aligned, parameters, factor)
+    diagnosis, suspects = _diagnosed(model, theta, stated, placed, own, problem, answer, parameters, factor)
     if answer.status is not Status.OK:
         raise _failed(model, answer, diagnosis, suspects)
+    others = None if validation is None else placed.moved(model, validation, found_frames)
     return Calibrated(
         model,
-        poses,
+        own,
         problem,
         aligned,
         parameters,
@@ -175,20 +162,143 @@ def calibrate(
         chains,
         identifiability(problem.linearize(values).without_fixed()[0]),
         found_frames,
-        None if validation is None else held_out(model, validation, aligned, parameters, scale=factor),
+        None if others is None else held_out(model, others, aligned, parameters, scale=factor),
         suspects,
         diagnosis,
-        moved_bodies=("base", "platform") if isinstance(model, GoughPlatform) and found_frames is not None else (),
+        moved_bodies=placed.moved_bodies,
     )
 
 
-def _frames_sought(model: KinematicModel, frames: FramesOf | StatedFrames, fixed: Sequence[str]) -> tuple[str, ...]:
-    """Unknowns of the frames that are found together with the parameters, since the joints of a body are held."""
-    if frames != "instrument":
-        return ()
-    if not isinstance(model, GoughPlatform):
-        return (*base_names(model), *platform_names(model)) if set(fixed) == set(model.names) else ()
+def _values(
+    problem: NonlinearProblem, answer: Estimate, near: Array | None, *, exact_counts: bool
+) -> tuple[Array, Estimate]:
+    """All unknowns after the calibration; an answer whose equations hold to rounding is one, if this counts.
+
+    Where the iteration diverged, those from which it began: mistakes are sought there.
+    """
+    assert problem.unknowns.nominal is not None
+    values = problem.unknowns.nominal.copy()
+    if not np.isfinite(answer.value).all():
+        return values if near is None else near[: len(problem.unknowns)], answer
+    for name, value in zip(answer.unknowns.names, answer.value, strict=True):
+        if name in problem.unknowns.names:
+            values[problem.unknowns.index(name)] = value
+    if answer.status is Status.MAX_STEPS and exact_counts:  # steps of rounding errors do not shrink
+        exact = bool(abs(problem.equations.residuals(values, problem.measured)).max() < _ROUNDING)
+        answer = replace(answer, status=Status.OK) if exact else answer
+    return values, answer
+
+
+def _diagnosed(  # noqa: PLR0917 - what a calibration knows at its end
+    model: KinematicModel,
+    blueprint: Array,
+    stated: "_Stated",
+    placed: "_Placed",
+    poses: Poses,
+    problem: NonlinearProblem,
+    answer: Estimate,
+    parameters: Array,
+    scale: float,
+) -> tuple[Diagnosis, tuple[str, ...]]:
+    """Mistakes that the data speak for, and sentences on data that do not fit and have none."""
+    left = closure(model, parameters, _scaled(poses, scale), poses.readings)
+    suspects = _suspects(model, poses, placed.start, answer, float(np.sqrt((left**2).mean())))
+    accused = warnings(model, stated.poses)
+    if suspects or answer.status is not Status.OK or is_doubtful(model, placed.start, poses):
+        found = conventions(model, blueprint, stated.poses, in_robot_frame=stated.in_robot_frame)
+        accused, suspects = (*found, *accused), () if found else suspects
+    diagnosis = Diagnosis(accused)
+    if isinstance(problem.unknowns.prior, Box) and not diagnosis.conventions:  # a belief takes part in the residuals
+        free = np.flatnonzero(~problem.unknowns.is_fixed)
+        shown = effects(
+            model,
+            poses,
+            parameters,
+            scale=scale,
+            free=free[free < len(model.names)],
+            has_scale=SCALE in problem.unknowns.names,
+            frames=placed.bodies_sought,
+        )
+        diagnosis = Diagnosis((*accused, *shown.accusations), shown.n_alternatives)
+    return diagnosis, suspects
+
+
+class _Placed(NamedTuple):
+    """Poses and start in common frames, and which frames are found together with the parameters."""
+
+    poses: Poses
+    """As the frames that are known or estimated to begin with move them."""
+    start: Array
+    frames: Frames | None
+    """Those frames; None where poses are in the robot's."""
     sought: tuple[str, ...] = ()
+    """Unknowns of the frames."""
+    moved_bodies: tuple[str, ...] = ()
+    """Bodies whose joints are found in the frames of instrument and target, where the poses stay."""
+
+    @property
+    def bodies_sought(self) -> tuple[str, ...]:
+        """Bodies whose frame is found."""
+        parts = (("base", BASE), ("platform", PLATFORM))
+        return tuple(body for body, names in parts if set(names) & set(self.sought))
+
+    def found(self, motions: Array, scale: float, answer: Estimate) -> Frames | None:
+        """The frames after the calibration, with their covariance, for positions that are scaled after they are moved.
+
+        `motions` begins with ζ and ξ, which are for positions that are scaled before.
+        """
+        if not self.sought:
+            return self.frames
+        unscaled = np.tile(np.repeat([1 / scale, 1.0], 3), 2) * motions[:12]
+        return replace(
+            moved_frames(self.frames, unscaled[:6], unscaled[6:]), covariance=_frame_covariance(answer, scale)
+        )
+
+    def moved(self, model: KinematicModel, poses: Poses, frames: Frames | None, like: Poses | None = None) -> Poses:
+        """Poses of the instrument in the frames in which the parameters are found; with the noise of others."""
+        if not self.sought and like is not None:
+            return like
+        if frames is None or len(self.moved_bodies) == 2:
+            return poses
+        plain = poses if model.has_orientation else poses.without_rotation()
+        moved = StatedFrames.of(frames).moved(plain)
+        if not isinstance(model, GoughPlatform):
+            require_of_robot(moved)
+        return moved if like is None else replace(moved, reading_sigma=like.reading_sigma, notes=like.notes)
+
+
+def _placed(  # noqa: PLR0917 - as `calibrate` has them
+    model: KinematicModel,
+    poses: Poses,
+    theta: Array,
+    frames: FramesOf | StatedFrames,
+    stated: "_Stated",
+    fixed: Sequence[str],
+    prior: Box | ConfidenceEllipsoid | None,
+) -> _Placed:
+    """Poses and start in common frames; the frames of the instrument are found, unless they are known."""
+    if frames == "robot":
+        return _Placed(poses, theta, None)
+    if isinstance(frames, StatedFrames):
+        return _Placed(in_robot_frame(model, poses, frames), theta, Frames(frames.base.motion, frames.platform.motion))
+    try:
+        if isinstance(model, GoughPlatform):
+            return _placed_platform(model, poses, theta, fixed)
+        first = estimated_frames(model, poses)
+    except InputError as error:
+        why = _misread(model, theta, stated)
+        if not why:
+            raise
+        raise InputError(f"the {model.name} cannot be calibrated from these poses. {why}") from error
+    begun = in_robot_frame(model, poses, StatedFrames.of(first))
+    if isinstance(prior, ConfidenceEllipsoid):  # a belief on parameters is in the frame that the blueprint has
+        return _Placed(begun, theta, first)
+    return _Placed(begun, theta, first, _determined_frames(model, begun, theta, fixed))
+
+
+def _placed_platform(model: GoughPlatform, poses: Poses, theta: Array, fixed: Sequence[str]) -> _Placed:
+    """A body of a Gough platform whose joints are held stays in its own frame, which is found."""
+    sought, moved_bodies, held_bodies = tuple[str, ...](), tuple[str, ...](), {}
     for body, letter, names in (("base", "a", BASE), ("platform", "b", PLATFORM)):
         held = sum(name.startswith(letter) for name in fixed)
         require(
@@ -196,89 +306,78 @@ def _frames_sought(model: KinematicModel, frames: FramesOf | StatedFrames, fixed
             f"{held} of the coordinates of the {body}'s joints are held, but poses in an instrument's frame do not "
             f'state where the {body} is: hold them all ("{letter}*"), and its frame is found, or none',
         )
+        held_bodies[body] = held > 0
         sought += names if held else ()
-    return sought
+        moved_bodies += () if held else (body,)
+    moved, first = _aligned(model, poses, theta)
+    if not sought:
+        return _Placed(poses, moved, first, (), moved_bodies)
+    rows, there, still = model.rows(theta).copy(), model.rows(moved), RigidMotion(np.eye(3), np.zeros(3))
+    rows[:, 6:] = there[:, 6:] if not any(name in fixed for name in model.zeros) else rows[:, 6:]
+    if not held_bodies["base"]:
+        rows[:, :3], first = there[:, :3], replace(first, base=still)
+    if not held_bodies["platform"]:
+        rows[:, 3:6], first = there[:, 3:6], replace(first, target=still)
+    return _Placed(StatedFrames.of(first).moved(poses), model.parameters(rows), first, sought, moved_bodies)
 
 
-def _with_frames(
+_GAUGE = 1e-6
+"""Part of a frame's column that must be left after those of the parameters are taken out: else it is one of these."""
+
+
+def _determined_frames(model: KinematicModel, poses: Poses, theta: Array, fixed: Sequence[str]) -> tuple[str, ...]:
+    """Unknowns of the frames that the free parameters do not absorb, to first order at the start.
+
+    What they absorb, such as a turn about z and the angles of all towers, stays as the blueprint fits best.
+    """
+    wanted = (*base_names(model), *platform_names(model))
+    rotation = None if poses.rotation is None else exp(log(poses.rotation) * [0.0, 0.0, 1.0])  # of no tilt by errors
+    plain = replace(poses, rotation=rotation, covariance=None, common=None, reading_sigma=None)
+    problem = geometric(model, plain, start=theta, form="length", frames=True, enough=False)
+    _, J, _ = cast(ChainEquations, problem.equations).both(np.asarray(problem.unknowns.nominal), problem.measured)
+    A = J.reshape(-1, J.shape[2])
+    if not np.isfinite(A).all():
+        return ()
+    own = A[:, [k for k, name in enumerate(model.names) if name not in set(fixed)]]
+    size = np.linalg.norm(own, axis=0)
+    U, s, _ = np.linalg.svd(own / np.where(size > 0, size, 1.0), full_matrices=False)
+    basis = U[:, s > 1e-10 * s.max(initial=0.0)]
+    found: list[str] = []
+    for name in wanted:
+        column = A[:, problem.unknowns.index(name)]
+        left = column - basis @ (basis.T @ column)
+        left = left - basis @ (basis.T @ left)
+        if np.linalg.norm(left) > _GAUGE * max(float(np.linalg.norm(column)), 1e-300):
+            basis = np.column_stack([basis, left / np.linalg.norm(left)])
+            found.append(name)
+    return tuple(found)
+
+
+def _require_together(
     model: KinematicModel,
-    poses: Poses,
-    theta: Array,
+    placed: _Placed,
     fixed: Sequence[str],
-    sought: Sequence[str],
+    prior: Box | ConfidenceEllipsoid | None,
     *,
-    robust: bool,
-    validation: Poses | None,
-) -> Calibrated:
-    """A calibration that finds frames of the instrument or its target, in which a body whose joints are held is."""
-    start, first = theta, estimated_frames(model, poses) if 3 not in model.freedoms else None
-    moved_bodies = tuple[str, ...]()
-    if isinstance(model, GoughPlatform):
-        moved, first = _aligned(model, poses, theta, "instrument")
-        assert first is not None
-        rows, there = model.rows(theta).copy(), model.rows(moved)
-        still = RigidMotion(np.eye(3), np.zeros(3))
-        if BASE[0] not in sought:
-            rows[:, :3], first, moved_bodies = there[:, :3], replace(first, base=still), ("base",)
-        if PLATFORM[0] not in sought:
-            rows[:, 3:6], first, moved_bodies = there[:, 3:6], replace(first, target=still), ("platform",)
-        start = model.parameters(rows)
-    assert first is not None
-    begun = StatedFrames.of(first).moved(poses if model.has_orientation else _without_rotation(poses))
-    form: Literal["squared", "length"] = "squared" if _states_noise(poses) and not robust else "length"
-    free = [*(name for name in model.names if name not in set(fixed)), *sought]
-    problem = framed(model, begun, free, start=start, form=form)
-    answer = _answered(problem, _method(poses, robust=robust), robust=robust)
-    assert problem.unknowns.nominal is not None
-    values = problem.unknowns.nominal.copy()
-    for name, value in zip(answer.unknowns.names, answer.value, strict=True):
-        values[problem.unknowns.index(name)] = value
-    exact = bool(abs(problem.equations.residuals(values, problem.measured)).max() < _ROUNDING)
-    if answer.status is Status.MAX_STEPS and exact:  # steps of rounding errors do not shrink
-        answer = replace(answer, status=Status.OK)
-    if answer.status is not Status.OK:
-        raise EstimationError(answer)
-    found = moved_frames(first, values[-12:-6], values[-6:])
-    here = StatedFrames.of(found).moved(poses if model.has_orientation else _without_rotation(poses))
-    parameters = values[: len(model.names)]
-    chains = _chain_fits(model, here, start, parameters, 1.0)
-    if validation is not None:
-        validation = StatedFrames.of(found).moved(
-            validation if model.has_orientation else _without_rotation(validation)
-        )
-    before = _chain_fits(model, begun, start, start, 1.0)
-    chains = tuple(replace(each, rms_before=old.rms_after) for each, old in zip(chains, before, strict=True))
-    return Calibrated(
-        model,
-        here,
-        problem,
-        start,
-        parameters,
-        1.0,
-        answer,
-        chains,
-        identifiability(problem.linearize(values).without_fixed()[0]),
-        replace(found, covariance=_frame_covariance(answer)),
-        None if validation is None else held_out(model, validation, start, parameters),
-        (),
-        moved_bodies=moved_bodies,
-    )
+    scale: bool,
+) -> None:
+    """Refuse options that have no meaning where the frames of bodies that are held are found."""
+    if not placed.sought or not (isinstance(model, GoughPlatform) or set(fixed) == set(model.names)):
+        return
+    require(not scale, "a scale of positions is not found together with frames: leave scale out, or free parameters")
+    require(prior is None, "bounds on parameters are not taken where frames are found: leave them out")
 
 
-def _without_rotation(poses: Poses) -> Poses:
-    return replace(poses, rotation=None, covariance=_of_position(poses))
-
-
-def _frame_covariance(answer: Estimate) -> Array | None:
+def _frame_covariance(answer: Estimate, scale: float) -> Array | None:
     """(12, 12) of shifts and rotation vectors of base and platform; zeros for those that were not sought."""
     names = [name for name in (*BASE, *PLATFORM) if name in answer.unknowns.names]
     region = answer.marginal(*names).region
     if not isinstance(region, ConfidenceEllipsoid):
         return None
     places = [(*BASE, *PLATFORM).index(name) for name in names]
-    whole = np.zeros((12, 12))
+    whole, unscaled = np.zeros((12, 12)), np.tile(np.repeat([1 / scale, 1.0], 3), 2)
     whole[np.ix_(places, places)] = region.covariance
-    return whole
+    return whole * np.outer(unscaled, unscaled)
 
 
 class _Stated(NamedTuple):
@@ -300,28 +399,6 @@ def _misread(model: KinematicModel, theta: Array, stated: _Stated) -> str:
     return " ".join(each.words for each in accused)
 
 
-def _framed(  # noqa: PLR0917 - as `calibrate` has them
-    model: KinematicModel,
-    poses: Poses,
-    validation: Poses | None,
-    theta: Array,
-    frames: FramesOf | StatedFrames,
-    stated: _Stated,
-) -> tuple[Poses, Poses | None, Array, Frames | None]:
-    """Poses and start in common frames, and where the instrument is."""
-    try:
-        if not isinstance(model, GoughPlatform) or isinstance(frames, StatedFrames):
-            own, others, found = _in_own_frame(model, poses, validation, frames)
-            return own, others, theta, found
-        aligned, found = _aligned(model, poses, theta, frames)
-    except InputError as error:
-        why = _misread(model, theta, stated) if frames == "instrument" else ""
-        if not why:
-            raise
-        raise InputError(f"the {model.name} cannot be calibrated from these poses. {why}") from error
-    return poses, validation, aligned, found
-
-
 _UNSETTLED = (
     "The chains close, but the iteration does not settle: the poses determine some combinations of the parameters too "
     "weakly. Measure more poses, or ones that differ more; or hold parameters (fixed), or state tolerances of the "
@@ -332,12 +409,13 @@ _UNSETTLED = (
 def _failed(model: KinematicModel, answer: Estimate, diagnosis: Diagnosis, suspects: tuple[str, ...]) -> GoughError:
     """The error of a calibration without an answer, with what is probably wrong."""
     reasons = [each.words for each in diagnosis.accusations] or list(suspects)
-    if answer.status is Status.MAX_STEPS:
-        only_outliers = diagnosis.accusations and all(each.mistake == "outliers" for each in diagnosis.accusations)
-        if reasons and not only_outliers:
-            return InputError(f"the {model.name} cannot be calibrated from these poses. {' '.join(reasons)}")
-        reasons = reasons or [_UNSETTLED]
-    return EstimationError(replace(answer, notes=("\n".join([*reasons, *answer.notes]),)))
+    if answer.status is not Status.MAX_STEPS:
+        return EstimationError(replace(answer, notes=("\n".join([*reasons, *answer.notes]),)))
+    only_outliers = all(each.mistake == "outliers" for each in diagnosis.accusations)
+    text = f"the {model.name} cannot be calibrated from these poses. {' '.join(reasons or [_UNSETTLED])}"
+    if reasons and not (only_outliers and diagnosis.accusations):
+        return InputError(text)
+    return EstimationError(answer, "\n".join([text, *answer.notes]))
 
 
 def cross_validate(model: KinematicModel, poses: Poses, *, folds: int = 6, **options: Any) -> HeldOut:
@@ -411,8 +489,9 @@ def _method(poses: Poses, *, robust: bool) -> GaussNewton:
 
 def _answered(
     problem: NonlinearProblem, method: GaussNewton, *, robust: bool, noise: ReadingNoise | None = None
-) -> Estimate:
-    """The method's answer, from a start near it."""
+) -> tuple[Estimate, Array | None]:
+    """The method's answer, from a start near it; and this start, where there is one."""
+    near: Arrived | None = None
     unknowns = problem.unknowns
     assert unknowns.nominal is not None
     bounds = unknowns.bounds.project(np.flatnonzero(~unknowns.is_fixed).tolist())
@@ -423,33 +502,16 @@ def _answered(
             method = replace(method, max_steps=3)
         problem = replace(problem, unknowns=replace(unknowns, nominal=near.theta))
     answer = method.estimate(problem)
-    return answer if noise is None else noise.qualified(answer)
+    return answer if noise is None else noise.qualified(answer), None if near is None else near.theta
 
 
-def _in_own_frame(
-    model: KinematicModel, poses: Poses, validation: Poses | None, frames: FramesOf | StatedFrames
-) -> tuple[Poses, Poses | None, Frames | None]:
-    """Poses of a robot in its own frame, and where the instrument and its target are."""
-    if isinstance(frames, StatedFrames):
-        stated, found = frames, Frames(frames.base.motion, frames.platform.motion)
-    else:
-        if frames == "robot":
-            return poses, validation, None
-        found = estimated_frames(model, poses)
-        stated = StatedFrames.of(found)
-    moved = None if validation is None else in_robot_frame(model, validation, stated)
-    return in_robot_frame(model, poses, stated), moved, found
-
-
-def _aligned(model: GoughPlatform, poses: Poses, theta: Array, frames: FramesOf) -> tuple[Array, Frames | None]:
+def _aligned(model: GoughPlatform, poses: Poses, theta: Array) -> tuple[Array, Frames]:
     """The blueprint in the frames of the measurement."""
-    if frames == "robot":
-        return theta, None
-    zeroed, frames_found = aligned_blueprint(model, theta, poses)
+    zeroed, frames = aligned_blueprint(model, theta, poses)
     rows = model.rows(zeroed).copy()
-    rows[:, :3] = frames_found.base.of(rows[:, :3])
-    rows[:, 3:6] = frames_found.target.of(rows[:, 3:6])
-    return model.parameters(rows), frames_found
+    rows[:, :3] = frames.base.of(rows[:, :3])
+    rows[:, 3:6] = frames.target.of(rows[:, 3:6])
+    return model.parameters(rows), frames
 
 
 _WRONG = 0.004
@@ -507,9 +569,7 @@ def in_robot_frame(model: KinematicModel, poses: Poses, frames: StatedFrames) ->
         InputError: the frames do not belong to such a robot.
     """
     require_frames_of(model, frames)
-    moved = frames.moved(
-        poses if model.has_orientation else replace(poses, rotation=None, covariance=_of_position(poses))
-    )
+    moved = frames.moved(poses if model.has_orientation else poses.without_rotation())
     require_of_robot(moved)
     return moved
 
@@ -526,10 +586,6 @@ def require_frames_of(model: KinematicModel, frames: StatedFrames) -> None:
             f"a {model.name} does not turn, so that where the target is on its platform cannot be told from where the "
             "base is: leave out the frame of the platform, and state the base as seen by the target's origin"
         )
-
-
-def _of_position(poses: Poses) -> Array | None:
-    return None if poses.covariance is None else poses.covariance[..., :3, :3]
 
 
 def estimated_frames(model: KinematicModel, poses: Poses) -> Frames:
@@ -551,10 +607,11 @@ def estimated_frames(model: KinematicModel, poses: Poses) -> Frames:
     return frames_of_translations(model, model.nominal, poses)
 
 
-def _chain_fits(model: KinematicModel, poses: Poses, before: Array, after: Array, scale: float) -> tuple[ChainFit, ...]:
-    rotation = np.repeat(np.eye(3)[None], len(poses), axis=0) if poses.rotation is None else poses.rotation
-    seen = PlatformPoses(poses.position * scale, rotation)
-    first, second = (closure(model, theta, seen, poses.readings) for theta in (before, after))
+def _chain_fits(  # noqa: PLR0917 - before and after
+    model: KinematicModel, begun: Poses, poses: Poses, before: Array, after: Array, scale: float
+) -> tuple[ChainFit, ...]:
+    first = closure(model, before, _scaled(begun, scale), poses.readings)
+    second = closure(model, after, _scaled(poses, scale), poses.readings)
     travel = np.sign(np.diff(poses.readings, axis=0, prepend=poses.readings[:1]))
     return tuple(
         ChainFit(
@@ -568,6 +625,10 @@ def _chain_fits(model: KinematicModel, poses: Poses, before: Array, after: Array
         )
         for i, name in enumerate(model.chains)
     )
+
+
+def _scaled(poses: Poses, scale: float) -> PlatformPoses:
+    return PlatformPoses(poses.position * scale, _rotations(poses))
 
 
 def _correlation(a: Array, b: Array) -> float:

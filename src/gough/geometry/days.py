@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.stats import f as f_distribution
 
 from gough.answers import Answer
 from gough.core.arguments import instance, real, verb
@@ -21,18 +20,11 @@ from gough.core.tables import Cell, Column, Table, table
 from gough.core.text import counted, number, plus_minus
 from gough.data import Poses
 from gough.data.pose_files import poses_of
+from gough.geometry.chain_equations import ChainEquations
 from gough.geometry.descent import approach
-from gough.geometry.framed import (
-    BASE,
-    FramedEquations,
-    base_names,
-    framed,
-    gain_names,
-    motion_of,
-    moved_frames,
-    platform_names,
-)
+from gough.geometry.framed import base_names, framed, motion_of, moved_frames, platform_names
 from gough.geometry.frames import Frames, RigidMotion, StatedFrames, hand_eye, procrustes
+from gough.geometry.geometric import BASE, gain_names
 from gough.geometry.held_out import HeldOut, held_out
 from gough.geometry.machine import MachineGeometry, with_values
 from gough.problem import NonlinearProblem
@@ -63,6 +55,8 @@ class Hypothesis(ArrayValue):
     """(unknowns,) standard deviations."""
     parameters: Array
     """All parameters of the robot."""
+    covariance: Array | None
+    """(p, p) of all parameters, with those of the calibration where they are not unknowns; None if it is not known."""
     gains: Array
     """(chains,) relative changes of the readings' gains."""
     frames: Frames | None
@@ -143,12 +137,7 @@ class Recalibrated(Answer, ArrayValue):
         model = with_values(old.model, now.parameters)
         if isinstance(model, GoughPlatform) and now.gains.any():
             model = replace(model, gain=np.asarray(model.gain) * (1 + now.gains))
-        C = old.covariance
-        if C is not None:
-            own = [name in now.unknowns for name in self.names]
-            sigma = dict(zip(now.unknowns, now.sigma.tolist(), strict=True))
-            C = C + np.diag([sigma[name] ** 2 if is_own else 0.0 for name, is_own in zip(self.names, own, strict=True)])
-        return replace(old, model=model, covariance=C, frames=now.frames, notes=(*old.notes, self.words))
+        return replace(old, model=model, covariance=now.covariance, frames=now.frames, notes=(*old.notes, self.words))
 
     @property
     def words(self) -> str:
@@ -287,9 +276,10 @@ def recalibrate(
 ) -> Recalibrated:
     """Which of these explains a day's poses with the fewest unknowns: nothing, a zero, a gain, zeros, frames.
 
-    A hypothesis is rejected if its closure errors are larger than those that the calibration left, with the errors of
-    its parameters, by an F test at `level`. Among those not rejected, the one with the fewest unknowns is
-    chosen; among as many unknowns, the one with the smallest misfit.
+    A hypothesis is rejected by an F test at `level` if its closure errors are larger than the noise that the
+    calibration left and the covariance of its parameters explain: errors of parameters are common to all poses of the
+    day, and the chains of a pose share its error, which leaves fewer degrees of freedom. Among hypotheses that are not
+    rejected, the one with the fewest unknowns is chosen; among as many unknowns, the one with the smallest misfit.
 
     Args:
         geometry: What a calibration found: `machine_geometry(calibrated)`, or a geometry.toml.
@@ -349,7 +339,7 @@ def _shown(found: Sequence[Hypothesis], chosen: Hypothesis) -> tuple[Hypothesis,
 
 
 def _scaled(poses: Poses, scale: float, *, turns: bool) -> Poses:
-    plain = poses if turns or poses.rotation is None else replace(poses, rotation=None, covariance=None)
+    plain = poses if turns or poses.rotation is None else poses.without_rotation()
     return replace(plain, position=scale * plain.position)
 
 
@@ -385,12 +375,10 @@ class _Day:
         self.geometry, self.model, self.poses = geometry, geometry.model, poses
         self.start = geometry.model.nominal
         self.here = _moved(poses, geometry.frames)
-        sigma = np.asarray(geometry.closure)
-        held = 0 if geometry.covariance is None else int((geometry.covariance.diagonal() == 0).sum())
-        found = max(len(geometry.model.names) - held, 0)
-        # new poses are predicted with the errors of the parameters too, on average p/(rows − p) of the noise
-        sigma = sigma * np.sqrt(1 + found / max(geometry.spare, 1))
-        self.noise = np.maximum(sigma, 1e-9)
+        sigma, C = np.asarray(geometry.closure), geometry.covariance
+        if C is None:  # new poses have the errors of the parameters too, on average p/(rows − p) of the noise
+            sigma = sigma * np.sqrt(1 + len(geometry.model.names) / max(geometry.spare, 1))
+        self.noise, self.covariance = np.maximum(sigma, 1e-9), C
 
     def hypotheses(self) -> list[tuple[str, tuple[str, ...], list[Frames | None]]]:
         """Name, unknowns, and frames to begin with, of each."""
@@ -420,30 +408,70 @@ class _Day:
         return min(good, key=lambda each: each.misfit) if good else None
 
     def _fit(self, name: str, unknowns: tuple[str, ...], frames: Frames | None) -> Hypothesis | None:
+        from scipy.special import fdtrc  # noqa: PLC0415 - start-up time
+
         model, p = self.model, len(self.model.names)
         poses = _moved(self.poses, frames)
-        plain = replace(poses, covariance=None, reading_sigma=None)
+        plain = replace(poses, covariance=None, common=None, reading_sigma=None)
         problem = framed(model, plain, unknowns or BASE[:1], start=self.start, form="length")
         theta = problem.unknowns.nominal
         assert theta is not None
         if unknowns:
             theta = self._descended(problem, approach(problem, theta).theta)
-        equations = problem.equations
-        assert isinstance(equations, FramedEquations)
-        f, J, _ = equations.both(theta, problem.measured)
-        if not np.isfinite(f).all():
-            return None
         free = [problem.unknowns.index(each) for each in unknowns]
-        white = (f / self.noise).reshape(-1)
-        W = (J[..., free] / self.noise[:, None]).reshape(f.size, len(free))
-        spread = np.sqrt(np.maximum(np.linalg.pinv(W.T @ W).diagonal(), 0.0)) if free else np.zeros(0)
+        rows = self._rows(problem, theta)
+        if rows is None:
+            return None
+        f, A = rows
+        S = np.diag(np.tile(self.noise**2, len(f)))
+        C = None if self.covariance is None else self._held(free)
+        if C is not None:
+            S += A[:, :p] @ C @ A[:, :p].T
+        white, W = np.split(
+            np.linalg.solve(np.linalg.cholesky(S), np.column_stack([f.reshape(-1), A[:, free]])), [1], 1
+        )
+        left = white[:, 0] - W @ np.linalg.lstsq(W, white[:, 0], rcond=1e-12)[0] if free else white[:, 0]
+        weights = np.tile(1 / self.noise, len(f))
+        G = np.linalg.pinv(weights[:, None] * A[:, free]) * weights  # errors of the unknowns are −G · closure errors
+        spread = np.sqrt(np.maximum((G @ S @ G.T).diagonal(), 0.0))
+        C = None if C is None else self._covariance_after(C, free, G, A[:, :p], S)
         n = len(model.chains)
-        misfit, spare = float(white @ white), f.size - len(free)
-        chance = float(f_distribution.sf(misfit / max(spare, 1), max(spare, 1), self.geometry.spare)) if spare else 1.0
+        misfit, spare = float(left @ left), f.size - len(free)
+        part = self.geometry.independent
+        freedoms = (part * max(spare, 1), part * self.geometry.spare)
+        chance = float(fdtrc(*freedoms, misfit / max(spare, 1))) if spare else 1.0
         placed = moved_frames(frames, theta[-12:-6], theta[-6:]) if theta[-12:].any() or frames is not None else None
         values = theta[free].copy()
         values, placed = self._relative(unknowns, values, frames, placed)
-        return Hypothesis(name, unknowns, values, spread, theta[:p], theta[p : p + n], placed, f, misfit, spare, chance)
+        gains = theta[p : p + n]
+        return Hypothesis(name, unknowns, values, spread, theta[:p], C, gains, placed, f, misfit, spare, chance)
+
+    def _rows(self, problem: NonlinearProblem, theta: Array) -> tuple[Array, Array] | None:
+        """Closure errors (N, chains) and their derivatives (N chains, unknowns); None where they are not finite."""
+        equations = problem.equations
+        assert isinstance(equations, ChainEquations)
+        f, J, _ = equations.both(theta, problem.measured)
+        good = np.isfinite(f).all() and np.isfinite(J).all()
+        return (f, J.reshape(f.size, -1)) if good else None
+
+    def _held(self, free: Sequence[int]) -> Array:
+        """The covariance of the parameters, without those that are found anew."""
+        assert self.covariance is not None
+        C, own = self.covariance.copy(), [k for k in free if k < len(self.covariance)]
+        C[own, :] = C[:, own] = 0.0
+        return C
+
+    def _covariance_after(self, C: Array, free: Sequence[int], G: Array, A: Array, S: Array) -> Array:
+        """(p, p) with the parameters that were found anew: their errors are −G · (noise + A · errors of the others)."""
+        own = [(k, place) for k, place in enumerate(free) if place < len(C)]
+        if not own:
+            return C
+        rows, places = (list(each) for each in zip(*own, strict=True))
+        across = -G[rows] @ A @ C
+        C = C.copy()
+        C[places, :], C[:, places] = across, across.T
+        C[np.ix_(places, places)] = G[rows] @ S @ G[rows].T
+        return C
 
     def _relative(
         self, unknowns: tuple[str, ...], values: Array, begun: Frames | None, placed: Frames | None
@@ -466,16 +494,18 @@ class _Day:
         return result, placed
 
     def _descended(self, problem: NonlinearProblem, theta: Array) -> Array:
-        """A few steps of Gauss and Newton, each chain weighted by its noise."""
-        equations = problem.equations
-        assert isinstance(equations, FramedEquations)
+        """A few steps of Gauss and Newton, each chain weighted by its noise.
+
+        Parameters that stay keep their errors, which what is found must make up for: they are no noise here.
+        """
         free = np.flatnonzero(~problem.unknowns.is_fixed)
         for _ in range(6):
-            f, J, _ = equations.both(theta, problem.measured)
-            if not np.isfinite(f).all():
+            rows = self._rows(problem, theta)
+            if rows is None:
                 break
-            W = (J[..., free] / self.noise[:, None]).reshape(f.size, len(free))
-            step, _, _, _ = np.linalg.lstsq(W, -(f / self.noise).reshape(-1), rcond=1e-12)
+            weights = np.tile(1 / self.noise, len(rows[0]))
+            W, y = weights[:, None] * rows[1][:, free], weights * rows[0].reshape(-1)
+            step, _, _, _ = np.linalg.lstsq(W, -y, rcond=1e-12)
             theta = theta.copy()
             theta[free] += step
         return theta

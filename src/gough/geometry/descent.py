@@ -15,7 +15,7 @@ _NEAR = 1e-2
 
 
 class ByChain(Protocol):
-    """Equations whose chains have unknowns of their own, as `ChainEquations` and `FramedEquations`."""
+    """Equations whose chains have unknowns of their own, as `ChainEquations`."""
 
     @property
     def n_unknowns(self) -> int: ...

@@ -1,5 +1,6 @@
 """What is probably wrong with data or model: mistakes of the catalogue, each accused by a test at a stated level."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,7 +17,7 @@ from gough.geometry.mistakes.exchanged import MISTAKE as EXCHANGED
 from gough.geometry.mistakes.still import MISTAKE as STILL
 from gough.geometry.nested import LEVEL, NestedTests, Test, fitted_at, whiteners
 from gough.geometry.outlying_poses import exchanged, outlying
-from gough.geometry.rigid_columns import at_base
+from gough.geometry.rigid_columns import at_base, at_platform
 from gough.robots.kinematics import KinematicModel
 
 _JUDGED = 48
@@ -164,7 +165,7 @@ def effects(
     scale: float,
     free: Integers,
     has_scale: bool,
-    has_frame: bool,
+    frames: Sequence[str] = (),
 ) -> Diagnosis:
     """Errors that the residuals of a calibration show: nested alternatives at a family-wise level of 0.001.
 
@@ -175,7 +176,7 @@ def effects(
         scale: Factor of measured positions.
         free: Numbers of the parameters that were estimated.
         has_scale: Whether the scale was estimated too.
-        has_frame: Whether the robot's frame was estimated too, from the blueprint: it may be off by what this is.
+        frames: Bodies whose frames were estimated too: "base", "platform".
     """
     fixed = tuple(name for k, name in enumerate(model.names) if k not in set(free.tolist()))
     fitted, residuals, own = fitted_at(model, poses, theta, scale=scale, fixed=fixed)
@@ -185,8 +186,7 @@ def effects(
     added: tuple[Array, ...] = ()
     if has_scale:
         added = (fitted.by_pose[..., :3] @ poses.position[..., None],)
-    if has_frame:
-        added = (*added, at_base(fitted))
+    added += ((at_base(fitted),) if "base" in frames else ()) + ((at_platform(fitted),) if "platform" in frames else ())
     root, is_stated = whiteners(fitted, residuals, own, free, added)
     tests = NestedTests(fitted, residuals, own, free, root, is_stated, every, added)
     mistakes = [each for each in catalogue().values() if not (has_scale and each.name == "scale")]
@@ -259,7 +259,7 @@ def _accused(test: Test, tests: NestedTests, theta: Array, families: int) -> Acc
         return Accusation(test.mistake.name, f"{words} ({sure}). {test.mistake.advice}", p, test.alternative.chain)
     pair = exchanged(tests, test.poses, theta)
     worst = sorted(test.poses, key=lambda k: -float((tests.residuals[k] ** 2).sum()))
-    if pair is not None and len(test.poses) <= 3:
+    if pair is not None:
         names = " and ".join(map(poses.label, pair))
         words = f"The readings of poses {names} are exchanged: each pose fits with those of the other ({sure})"
         return Accusation(EXCHANGED.name, f"{words}. {EXCHANGED.advice}", p, poses=pair)

@@ -195,7 +195,9 @@ class StatedFrames(ArrayValue):
         if covariance is not None:
             size = carried.shape[-1]
             covariance = carried @ covariance[..., :size, :size] @ np.swapaxes(carried, -1, -2)
-        return replace(poses, position=position, rotation=rotation, covariance=covariance)
+        common = None if poses.common is None else carried @ poses.common[:, : carried.shape[-1]]
+        noise: dict[str, Any] = {"covariance": covariance, "common": common, "half_width": None}
+        return replace(poses, position=position, rotation=rotation, **noise)
 
 
 def require_of_robot(moved: Poses) -> None:

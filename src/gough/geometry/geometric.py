@@ -1,113 +1,34 @@
 """Measured poses and a geometric model become a problem: f(x, m) = 0 for each chain of each pose."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
-from gough.core.arrays import Array, ArrayValue, array
+from gough.core.arrays import Array, array
 from gough.core.errors import InputError, require
 from gough.data import Poses
-from gough.kernels import Kernel
+from gough.geometry.chain_equations import ChainEquations
 from gough.noise import Gaussian
 from gough.problem import Groups, NonlinearProblem
 from gough.region import Box, ConfidenceEllipsoid
-from gough.robots.kinematics import Columns, KinematicModel, all_derivatives
+from gough.robots.kinematics import KinematicModel, all_derivatives
 from gough.unknowns import Unknowns, require_prior
 
 SCALE = "scale"
 """The unknown by which measured positions are multiplied."""
+_AXES = ("x", "y", "z", "rx", "ry", "rz")
+BASE = tuple(f"base_{axis}" for axis in _AXES)
+"""Unknowns of the base in the instrument's frame: a shift and a rotation vector, in the base's frame."""
+PLATFORM = tuple(f"platform_{axis}" for axis in _AXES)
+"""Unknowns of the platform in the target's frame: a shift and a rotation vector, in the platform's frame."""
 _TILT = 5.0
 """Degrees by which a robot that turns about z alone may seem to tilt."""
 
 
-@dataclass(frozen=True, eq=False)
-class ChainEquations(ArrayValue):
-    """The equations of a robot's chains, with each rotation measured as a small turn after the one that was read.
-
-    What is measured of a pose: its position (3), its turn (3, zero as read) where the platform turns, and its readings
-    (chains); `exact` ones of these are not among the measurements.
-    """
-
-    derivatives: Kernel
-    columns: Columns
-    n_unknowns: int
-    rotation: Array
-    """(N, 3, 3)."""
-    position: Array | None
-    """(N, 3) where poses count as exact."""
-    readings: Array | None
-    """(N, chains) where readings count as exact."""
-    turns: bool
-    has_scale: bool
-
-    def residuals(self, theta: Array, measured: Array) -> Array:
-        """(N, chains)."""
-        return self._evaluate(theta, measured)["residual"]
-
-    def jacobians(self, theta: Array, measured: Array) -> tuple[Array, Array]:
-        """By the unknowns (N, chains, p) and by what was measured (N, chains, q)."""
-        _, J, J_m = self.both(theta, measured)
-        return J, J_m
-
-    def both(self, theta: Array, measured: Array) -> tuple[Array, Array, Array]:
-        """Residuals and both Jacobians, from one evaluation."""
-        f, X, J_m = self.by_chain(theta, measured)
-        J = np.zeros((*f.shape, self.n_unknowns))
-        for chain, columns in enumerate(self.unknown_columns):
-            J[:, chain, columns] = X[:, chain]
-        return f, J, J_m
-
-    @cached_property
-    def unknown_columns(self) -> Columns:
-        """(chains, k): the unknowns of each chain, the scale included."""
-        if not self.has_scale:
-            return self.columns
-        return np.column_stack([self.columns, np.full(len(self.columns), self.n_unknowns - 1)])
-
-    def by_chain(self, theta: Array, measured: Array) -> tuple[Array, Array, Array]:
-        """Residuals (N, chains), derivatives by each chain's own unknowns (N, chains, k) and by what was measured."""
-        values = self._evaluate(theta, measured)
-        N, n = values["residual"].shape
-        X, by_pose = values["by_x"], values["by_pose"]
-        if self.has_scale:
-            position = self._parts(measured)[0]
-            X = np.concatenate([X, by_pose[..., :3] @ position[..., None]], axis=2)
-            by_pose = by_pose * np.repeat([theta[-1], 1.0], 3)
-        if self.readings is not None:
-            return values["residual"], X, by_pose if self.turns else by_pose[..., :3]
-        size = 0 if self.position is not None else 6 if self.turns else 3
-        J_m = np.zeros((N, n, size + n))
-        J_m[..., :size] = by_pose[..., :size]
-        J_m[:, range(n), range(size, size + n)] = values["by_reading"]
-        return values["residual"], X, J_m
-
-    @cached_property
-    def _rotations(self) -> Array:
-        """Each rotation once for every chain."""
-        return np.repeat(self.rotation, len(self.columns), axis=0)
-
-    def _parts(self, measured: Array) -> tuple[Array, Array, Array]:
-        """Position, turn and readings."""
-        rest = measured
-        if self.position is None:
-            position, rest = rest[:, :3], rest[:, 3:]
-            turn, rest = (rest[:, :3], rest[:, 3:]) if self.turns else (np.zeros((len(rest), 3)), rest)
-        else:
-            position, turn = self.position, np.zeros((len(measured), 3))
-        return position, turn, rest if self.readings is None else self.readings
-
-    def _evaluate(self, theta: Array, measured: Array) -> dict[str, Array]:
-        position, turn, readings = self._parts(measured)
-        if self.has_scale:
-            position = position * theta[-1]
-        N, n = readings.shape
-        x = np.broadcast_to(theta[self.columns], (N, *self.columns.shape)).reshape(N * n, -1)
-        position, turn = (np.repeat(values, n, axis=0) for values in (position, turn))
-        outputs = self.derivatives.evaluate(x, position, self._rotations, turn, readings.reshape(-1))
-        return {name: value.reshape(N, n, *value.shape[1:]) for name, value in outputs.items()}
+def gain_names(model: KinematicModel) -> tuple[str, ...]:
+    """Names of the factors of the readings, chain by chain."""
+    return tuple(f"gain {chain}" for chain in model.chains)
 
 
 def geometric(
@@ -118,6 +39,7 @@ def geometric(
     prior: Box | ConfidenceEllipsoid | None = None,
     free: Sequence[str] | None = None,
     form: Literal["squared", "length"] = "squared",
+    frames: bool = False,
     scale: bool = False,
     enough: bool = True,
 ) -> NonlinearProblem:
@@ -134,8 +56,10 @@ def geometric(
             reverse.
         start: Values to begin with; the blueprint's by default.
         prior: Bounds or a belief on the parameters.
-        free: Names of the parameters to find; the others stay at `start`. All by default.
+        free: Names of the unknowns to find; the others stay at `start`. All by default.
         form: Of the equations.
+        frames: Whether gains of readings and the frames are unknowns too (`gain_names`, `BASE`, `PLATFORM`); `free`
+            names those to find.
         scale: Also find the factor by which measured positions must be multiplied to be metres.
         enough: Refuse fewer equations than unknowns; false where a belief that is added later makes up for them.
 
@@ -155,9 +79,14 @@ def geometric(
     p = len(model.names)
     require(len(theta) == p, f"{model.name} has {p} parameters, but start has {len(theta)} values")
     names, units = model.names, model.units
+    if frames:
+        gains = gain_names(model)
+        names = (*names, *gains, *BASE, *PLATFORM)
+        units = (*units, *("" for _ in gains), *(("m",) * 3 + ("rad",) * 3) * 2)
+        theta = np.append(theta, np.zeros(len(gains) + 12))
     if scale:
         names, units, theta = (*names, SCALE), (*units, ""), np.append(theta, 1.0)
-    unknowns = Unknowns(names, units, theta, fixed_prior(prior, free, theta, names))
+    unknowns = Unknowns(names, units, theta, _fixed_prior(prior, free, theta, names, p))
     if enough:
         require_enough(unknowns, poses, model)
     measured, noise, exact = measured_of(model, poses)
@@ -165,11 +94,12 @@ def geometric(
     equations = ChainEquations(
         all_derivatives(model.chain_kernel(form)),
         model.columns,
-        len(names),
+        p,
         rotation,
         poses.position if exact == "poses" else None,
         poses.readings if exact == "readings" else None,
         model.has_orientation,
+        frames,
         scale,
     )
     return NonlinearProblem(equations, measured, unknowns, noise, Groups(model.chains, is_series=False))
@@ -205,17 +135,24 @@ def require_enough(unknowns: Unknowns, poses: Poses, model: KinematicModel) -> N
         )
 
 
-def fixed_prior(
-    prior: Box | ConfidenceEllipsoid | None, free: Sequence[str] | None, theta: Array, names: tuple[str, ...]
+def _fixed_prior(
+    prior: Box | ConfidenceEllipsoid | None,
+    free: Sequence[str] | None,
+    theta: Array,
+    names: tuple[str, ...],
+    n_parameters: int,
 ) -> Box | ConfidenceEllipsoid | None:
-    """The prior of all unknowns, the scale included, with those that are not free fixed at their values."""
+    """The prior of all unknowns, frames and scale included, with those that are not free fixed at their values."""
     axes = len(theta if prior is None else require_prior(prior).center)
-    require(axes in {len(theta), len(names)}, f"{len(theta)} parameters have a prior with {axes} axes")
+    require(axes in {n_parameters, len(names)}, f"{n_parameters} parameters have a prior with {axes} axes")
     extra = len(names) - axes
     if extra and isinstance(prior, Box):
-        prior = Box(np.append(prior.lower, -np.inf), np.append(prior.upper, np.inf))
+        open_sides = np.full(extra, np.inf)
+        prior = Box(np.append(prior.lower, -open_sides), np.append(prior.upper, open_sides))
     elif extra and isinstance(prior, ConfidenceEllipsoid):
-        raise InputError("a belief on the parameters cannot be combined with an unknown scale: give bounds")
+        raise InputError(
+            "a belief on the parameters cannot be combined with an unknown scale or unknown frames: give bounds"
+        )
     if free is None:
         return prior
     require(not isinstance(prior, ConfidenceEllipsoid), "either a belief on all parameters, or some of them free")

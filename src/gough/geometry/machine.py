@@ -12,15 +12,17 @@ from gough.core.units import SMALLEST
 from gough.geometry.frames import Frames, RigidMotion
 from gough.geometry.gauges import regauged
 from gough.geometry.printers import CalibratedPrinter
-from gough.geometry.results import Calibrated
+from gough.geometry.results import Calibrated, CalibratedParameters
 from gough.region import ConfidenceEllipsoid
 from gough.robots import (
+    CableRobot,
     GoughPlatform,
     H4Kinematics,
     KinematicModel,
     LinearDelta,
     Par4Kinematics,
     PlanarRRR,
+    RodDelta,
     RotaryDelta,
 )
 from gough.robots.arm_chain import TurningArms
@@ -33,6 +35,8 @@ FAMILIES: dict[type, str] = {
     H4Kinematics: "h4",
     Par4Kinematics: "par4",
     PlanarRRR: "3-rrr",
+    CableRobot: "cables",
+    RodDelta: "rod-delta",
 }
 """The families of robots for calibration, as studies name them."""
 
@@ -64,6 +68,9 @@ class MachineGeometry(ArrayValue):
     """The pose at these readings."""
     notes: tuple[str, ...] = ()
     """What was found on a later day, in sentences."""
+    independent: float = 1.0
+    """Independent closure errors over all: the chains of a pose share its error, so that χ² has fewer degrees of
+    freedom than equations."""
 
     def sigma(self) -> dict[str, float]:
         """Standard deviations of the parameters by name; those that were held have none."""
@@ -91,7 +98,7 @@ def machine_geometry(answer: Calibrated | CalibratedPrinter) -> MachineGeometry:
         >>> bool((machine_geometry(answer).model.nominal == answer.parameters).all())
         True
     """
-    model, values, C = answer.model, answer.parameters, _covariance(answer)
+    model, values, C = answer.model, answer.parameters, parameter_covariance(answer)
     if isinstance(answer, CalibratedPrinter):
         return MachineGeometry(with_values(model, values), C)
     frames = answer.frames
@@ -104,19 +111,44 @@ def machine_geometry(answer: Calibrated | CalibratedPrinter) -> MachineGeometry:
             target=gauged.platform.inverse() if "platform" in answer.moved_bodies else frames.target,
             covariance=None if len(answer.moved_bodies) == 2 else frames.covariance,  # that of the hand–eye start
         )
+    elif frames is not None and answer.scale != 1:  # of positions that are scaled before they are moved
+        frames = replace(frames, base=_scaled(frames.base, answer.scale), target=_scaled(frames.target, answer.scale))
     made, home = with_values(model, values), _home(answer, frames)
     rows = answer.residuals.size
     spare = max(rows - len(answer.estimate.unknowns), 0)
     left = np.sqrt((answer.residuals**2).sum(axis=0) / max(spare / len(model.chains), 1.0))
-    return MachineGeometry(made, C, frames, left if spare else None, spare, answer.scale, len(answer.poses), *home)
+    return MachineGeometry(
+        made,
+        C,
+        frames,
+        left if spare and bool((left > 0).all()) else None,
+        spare,
+        answer.scale,
+        len(answer.poses),
+        *home,
+        independent=_independent(answer.residuals, spare),
+    )
+
+
+def _independent(residuals: Array, spare: int) -> float:
+    """1 / mean of squared eigenvalues of the correlation of the chains' residuals [SAT46], less what chance adds."""
+    n = residuals.shape[1]
+    size = np.sqrt((residuals**2).sum(axis=0))
+    if spare < 2 * n or not (size > 0).all():
+        return 1.0
+    R = (residuals / size).T @ (residuals / size)
+    chance = (n * n - n) * n / spare  # of 1 / (degrees of freedom of a chain) for each pair
+    return float(1 / max((float((R**2).sum()) - chance) / n, 1.0))
+
+
+def _scaled(motion: RigidMotion, scale: float) -> RigidMotion:
+    return RigidMotion(motion.R, scale * motion.t)
 
 
 def _home(answer: Calibrated, frames: Frames | None) -> tuple[Array, Array, PlatformPoses]:
     """The range of the readings, those of a pose in their middle, and this pose in the machine's own frame."""
     readings = np.asarray(answer.poses.readings)
-    ends = np.stack([readings.min(axis=0), readings.max(axis=0)])
-    span = np.maximum(ends[1] - ends[0], 1e-12)
-    middle = int(np.argmin(np.abs((readings - ends.mean(axis=0)) / span).max(axis=1)))
+    ends, middle = middle_of(readings)
     rotation = np.eye(3) if answer.poses.rotation is None else answer.poses.rotation[middle]
     seen = RigidMotion(rotation, answer.scale * answer.poses.position[middle])
     if frames is not None and "base" in answer.moved_bodies:
@@ -126,7 +158,19 @@ def _home(answer: Calibrated, frames: Frames | None) -> tuple[Array, Array, Plat
     return ends, readings[middle], PlatformPoses(seen.t[None], seen.R[None])
 
 
-def _covariance(answer: Calibrated | CalibratedPrinter) -> Array | None:
+def middle_of(readings: Array) -> tuple[Array, int]:
+    """Smallest and largest reading of each chain (2, chains), and the number of the pose nearest to their middle.
+
+    Examples:
+        >>> middle_of(np.array([[0.0, 0.0], [0.4, 0.6], [1.0, 1.0]]))[1]
+        1
+    """
+    ends = np.stack([readings.min(axis=0), readings.max(axis=0)])
+    span = np.maximum(ends[1] - ends[0], 1e-12)
+    return ends, int(np.argmin(np.abs((readings - ends.mean(axis=0)) / span).max(axis=1)))
+
+
+def parameter_covariance(answer: CalibratedParameters) -> Array | None:
     """(p, p) of the robot's parameters, with zeros for those that were held."""
     names, known = answer.model.names, answer.estimate.unknowns.names
     free = [name for name in names if name in known]
@@ -156,6 +200,10 @@ def with_values(model: Any, values: Array) -> Any:
     if isinstance(model, LinearDelta):
         endstop, (radius,), angle, arm = np.split(values, [3, 4, 7])
         return replace(model, radius=float(radius), endstop=endstop, angle=angle, arm=arm)
+    if isinstance(model, RodDelta):
+        return model.with_values(values)
+    if isinstance(model, CableRobot):
+        return model.with_values(values)
     require(type(model) in FAMILIES, f"a robot of type {type(model).__name__} is not one of the library's")
     rows = values.reshape(len(model.chains), -1)
     if isinstance(model, TurningArms):
@@ -181,7 +229,7 @@ def geometry_text(geometry: MachineGeometry) -> str:
         f'family = "{FAMILIES[type(model)]}"',
         f"name = {_text(model.name)}",
     ]
-    if isinstance(model, GoughPlatform):
+    if isinstance(model, GoughPlatform | CableRobot):
         lines += [f"gains = {_value(model.gains)}", f"reading_unit = {_text(model.reading_unit)}"]
     lines += [
         "",
@@ -195,6 +243,7 @@ def geometry_text(geometry: MachineGeometry) -> str:
     lines += [f"scale = {_value(geometry.scale)}"]
     if geometry.closure is not None:
         lines += [f"closure = {_value(geometry.closure)}  # standard deviation of what was left of each chain, m"]
+        lines += [f"independent = {_value(geometry.independent)}  # part of these errors: chains share those of a pose"]
     if geometry.readings is not None and geometry.home is not None:
         lines += [f"readings = {_value(geometry.readings)}  # smallest and largest of each chain", ""]
         lines += ["[calibrated.home]  # a measured pose in the middle", f"readings = {_value(geometry.home_readings)}"]
@@ -221,6 +270,12 @@ def dimensions_of_robot(model: Any) -> dict[str, Any]:
         return {name: getattr(model, name) for name in ("radius", "arm", "endstop", "angle")}
     if isinstance(model, PlanarRRR):
         return {name: getattr(model, name) for name in ("base", "platform", "arm", "rod", "zero", "elbow")}
+    if isinstance(model, RodDelta):
+        own = ("radius", "arm", "endstop", "angle", "effector", "spacing", "lean", "mismatch", "side")
+        return {name: getattr(model, name) for name in own}
+    if isinstance(model, CableRobot):
+        names = ("anchors", "points", "length", "gain", "buildup", "elongation", "home")
+        return {name: getattr(model, name) for name in names if getattr(model, name) is not None}
     if isinstance(model, TurningArms):
         fields = type(model.geometry).__dataclass_fields__
         return {name: getattr(model.geometry, name) for name, each in fields.items() if "unit" in each.metadata}

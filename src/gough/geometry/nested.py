@@ -169,6 +169,14 @@ class NestedTests:
     added: tuple[Array, ...] = ()
     """Columns (N, chains, k) that belong to the model already: of mistakes that were found."""
 
+    @cached_property
+    def common(self) -> Array:
+        """(N, chains, k): closure errors by errors that the poses share, each of standard deviation 1."""
+        shared = self.fitted.poses.common
+        if shared is None:
+            return np.zeros((*self.residuals.shape, 0))
+        return np.asarray(self.fitted.by_pose[..., : shared.shape[1]] @ shared)
+
     @property
     def n(self) -> int:
         """Number of chains."""
@@ -180,7 +188,14 @@ class NestedTests:
     def jacobian(self, rows: Integers) -> Array:
         """(rows, chains, p) whitened derivatives by all that the model estimates."""
         J = dense(self.own[rows], self.fitted.model.columns, len(self.fitted.model.names))[..., self.free]
-        return self._white(np.concatenate([J, *(each[rows] for each in self.added)], axis=2), rows)
+        return self._white(np.concatenate([J, self.common[rows], *(each[rows] for each in self.added)], axis=2), rows)
+
+    def _prior(self, columns: int) -> Array:
+        """Rows (k, columns) that state the common errors: zero, with standard deviation 1."""
+        k, first = self.common.shape[2], len(self.free)
+        rows = np.zeros((k, columns))
+        rows[range(k), range(first, first + k)] = 1.0
+        return rows
 
     @cached_property
     def segments(self) -> list[Integers]:
@@ -207,7 +222,7 @@ class NestedTests:
     @property
     def rows(self) -> int:
         """Number of equations."""
-        return len(self.kept) * self.n
+        return len(self.kept) * self.n + self.common.shape[2]
 
     @one_blas_thread()
     def tests(self, mistakes: Iterable[Mistake]) -> list[Test]:
@@ -217,7 +232,7 @@ class NestedTests:
             return []
         triangles = self._triangles([each.columns for _, each in alternatives])
         ends = np.cumsum([len(each) for each in triangles])
-        A = np.vstack(triangles)
+        A = np.vstack([*triangles, self._prior(triangles[0].shape[1])])
         p = self.jacobian(self.kept[:1]).shape[2]
         basis = _basis(A[:, :p])
         r = A[:, -1] - basis @ (basis.T @ A[:, -1])
@@ -275,7 +290,8 @@ class NestedTests:
     @cached_property
     def _solved(self) -> tuple[Array, Array, float, int]:
         """K with K Kᵀ = (JᵀJ)⁻¹, the shift of the parameters, the sum of squares and its degrees of freedom."""
-        A = np.vstack(self._triangles([]))
+        triangles = self._triangles([])
+        A = np.vstack([*triangles, self._prior(triangles[0].shape[1])])
         p = A.shape[1] - 1
         size = np.linalg.norm(A[:, :p], axis=0)
         size = np.where(size > 0, size, 1.0)

@@ -19,6 +19,7 @@ _MANY = 200
 """More poses than these do not hide one another …"""
 _AT_ONCE = 1000
 """… and so many are left out together."""
+_FEW = 3
 _FITS = 1e-4
 """Exchanged readings fit if errors as large as theirs are more probable than this."""
 
@@ -100,6 +101,8 @@ def missed(clean: NestedTests, rows: Integers, residuals: Array) -> Array:
 def exchanged(tests: NestedTests, poses: tuple[int, ...], theta: Array) -> tuple[int, int] | None:
     """Two of these poses that fit the others if each has the readings of the other; None without any.
 
+    Of more than three poses, the rest must fit too: large errors of two make others stand out.
+
     Args:
         tests: The calibration.
         poses: Poses that do not fit.
@@ -110,7 +113,7 @@ def exchanged(tests: NestedTests, poses: tuple[int, ...], theta: Array) -> tuple
     fitted = tests.fitted
     model, every = fitted.model, fitted.poses
     clean = np.setdiff1d(tests.kept, poses)
-    plain = replace(every.select(clean), covariance=None, reading_sigma=None)
+    plain = replace(every.select(clean), covariance=None, common=None, reading_sigma=None)
     free = [model.names[k] for k in tests.free]
     theta = approach(geometric(model, plain, start=theta, free=free, form="length"), theta).theta
     best: tuple[float, tuple[int, int]] | None = None
@@ -125,6 +128,10 @@ def exchanged(tests: NestedTests, poses: tuple[int, ...], theta: Array) -> tuple
             pair = np.array([a, b])
             removes = float(missed(trial, pair, residuals[pair]).sum())
             chance = trial.chance(removes, 2 * tests.n, left, rest)
+            others = np.setdiff1d(poses, pair)
+            if len(poses) > _FEW:
+                missing = missed(trial, others, residuals[others])
+                chance = min(chance, *(trial.chance(float(each), tests.n, left, rest) for each in missing))
             if rest > 0 and chance > _FITS and (best is None or chance > best[0]):
                 best = (chance, (min(a, b), max(a, b)))
     return None if best is None else best[1]

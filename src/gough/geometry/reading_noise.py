@@ -10,8 +10,8 @@ from gough.core.arrays import Array
 from gough.core.text import plus_minus
 from gough.data import Poses
 from gough.estimates import Estimate, FitStats
+from gough.geometry.chain_equations import ChainEquations
 from gough.geometry.descent import approach
-from gough.geometry.geometric import ChainEquations
 from gough.problem import NonlinearProblem
 from gough.region import ConfidenceEllipsoid
 
@@ -51,7 +51,7 @@ class ReadingNoise(NamedTuple):
         return replace(estimate, region=region, stats=stats, notes=notes)
 
 
-def reading_noise(problem_of: Callable[[Poses], NonlinearProblem], poses: Poses, start: Array) -> ReadingNoise | None:
+def reading_noise(problem_of: Callable[[Poses], NonlinearProblem], poses: Poses) -> ReadingNoise | None:
     """The noise of all readings, alike, given the covariances of the poses; None if none is seen beside theirs.
 
     Also None where the noise of the readings is stated, or that of the poses is not.
@@ -62,17 +62,15 @@ def reading_noise(problem_of: Callable[[Poses], NonlinearProblem], poses: Poses,
     Args:
         problem_of: The calibration problem of poses whose noise is stated.
         poses: What was measured.
-        start: All unknowns of the problem, to begin with.
     """
     if poses.covariance is None or poses.reading_sigma is not None:
         return None
     step = -(-len(poses) // _MOST_POSES)
     chosen = poses.select(np.arange(0, len(poses), step)) if step > 1 else poses
-    theta, sigma = start, np.nan
+    first = problem_of(replace(chosen, reading_sigma=np.array(1.0)))
+    theta = np.asarray(first.unknowns.nominal)
+    sigma = float(np.sqrt(np.mean(_Closure.of(first, theta, chosen.common).y ** 2)))
     for _ in range(_ROUNDS):
-        if np.isnan(sigma):
-            at_start = _Closure.of(problem_of(replace(chosen, reading_sigma=np.array(1.0))), theta)
-            sigma = float(np.sqrt(np.mean(at_start.y**2)))
         if not sigma > 0:
             return None
         problem = problem_of(replace(chosen, reading_sigma=np.array(sigma)))
@@ -80,7 +78,7 @@ def reading_noise(problem_of: Callable[[Poses], NonlinearProblem], poses: Poses,
         if not np.isfinite(near.theta).all():
             return None
         theta = near.theta
-        rows = _Closure.of(problem, theta)
+        rows = _Closure.of(problem, theta, chosen.common)
         if rows.excess <= 0:
             return None
         before, sigma = sigma, float(np.sqrt(rows.likeliest()))
@@ -102,7 +100,8 @@ class _Closure(NamedTuple):
     eigenvalues: Array
 
     @classmethod
-    def of(cls, problem: NonlinearProblem, theta: Array) -> "_Closure":
+    def of(cls, problem: NonlinearProblem, theta: Array, common: Array | None = None) -> "_Closure":
+        """The equations at θ; errors that the poses share count as unknowns of any size."""
         equations = problem.equations
         assert isinstance(equations, ChainEquations)
         f, J, J_m = equations.both(theta, problem.measured)
@@ -115,7 +114,10 @@ class _Closure(NamedTuple):
         free = np.flatnonzero(~problem.unknowns.is_fixed)
         turned = vectors.transpose(0, 2, 1)
         y = (turned @ (f / by_reading)[..., None]).reshape(-1)
-        Z = (turned @ (J[..., free] / by_reading[..., None])).reshape(len(y), -1)
+        columns = J[..., free] / by_reading[..., None]
+        if common is not None:
+            columns = np.concatenate([columns, A @ common[:, : A.shape[2]]], axis=2)
+        Z = (turned @ columns).reshape(len(y), -1)
         size = np.linalg.norm(Z, axis=0)
         return cls(y, Z / np.where(size > 0, size, 1.0), np.maximum(values, 0.0).reshape(-1))
 

@@ -49,7 +49,7 @@ def certified_platform(
 
 def squared_least_squares(robot: GoughPlatform, poses: Poses, start: Array) -> Estimate:
     """x_c of [DACP06, §3.2]: least squares of the squared equations, every pose and leg counted alike."""
-    plain = replace(poses, covariance=None, reading_sigma=None)
+    plain = replace(poses, covariance=None, common=None, reading_sigma=None)
     return estimate(geometric(robot, plain, start=start, form="squared"), GaussNewton(LeastSquares()))
 
 

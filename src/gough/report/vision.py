@@ -17,7 +17,8 @@ from gough.data.poses import Repeatability
 from gough.report.base.drawing import INK, SERIES, Drawing, blank, style
 from gough.report.base.page import Page, Section
 from gough.vision import CalibratedCamera, MeasuredImages, Sighting, camera_text
-from gough.vision.lens import PARAMETERS
+from gough.vision.image_tests import CalibrationTest
+from gough.vision.lens_models import LensChoice
 
 
 def overlay(image: Any, seen: Sighting, name: str = "overlay") -> Drawing:
@@ -63,13 +64,14 @@ def camera_documents(calibrated: CalibratedCamera, pictures: Sequence[Drawing] =
     """Files of a calibrated camera: camera.toml, report.html, camera.json and its figures."""
     sigma = calibrated.camera.sigma
     assert sigma is not None
-    values = list(zip(PARAMETERS, calibrated.camera.parameters.tolist(), sigma.tolist(), strict=True))
+    values = list(zip(calibrated.camera.names, calibrated.camera.parameters.tolist(), sigma.tolist(), strict=True))
     rows = [[name, number(value, s or None), number(s, digits=2)] for name, value, s in values]
     parameters = table(["parameter", "value", "standard deviation"], rows, "lrr", "Parameters of the camera")
     links = [tag("li", tag("a", each.caption, href=f"figures/{each.name}.png")) for each in pictures]
-    residuals = residual_map(calibrated)
+    residuals, choice = residual_map(calibrated), calibrated.choice
     sections = (
         Section("Camera", (parameters,)),
+        Section("Lens", () if choice is None else (choice.table(), tag("p", choice.verdict))),
         Section("Residuals", (residuals,)),
         Section("Detected dots", (tag("ul", *links) if links else "",)),
         Section("Images that were not used", (_reasons(calibrated.rejected),)),
@@ -83,6 +85,7 @@ def camera_documents(calibrated: CalibratedCamera, pictures: Sequence[Drawing] =
         "rms": calibrated.rms,
         "noise": calibrated.noise,
         "released": calibrated.released,
+        "lens": None if choice is None else _lens(choice),
         "rejected": [{"image": image, "reason": why} for image, why in calibrated.rejected],
     }
     files = {
@@ -93,11 +96,63 @@ def camera_documents(calibrated: CalibratedCamera, pictures: Sequence[Drawing] =
     return files | {f"figures/{drawing.name}.png": drawing.png() for drawing in (residuals, *pictures)}
 
 
+_CAUSES = {
+    "noise": "noise of the image",
+    "light": "uneven light",
+    "camera": "camera, the same error in all images",
+    "target": "dots of the target, the same error in all images",
+    "size": "size of the target, the same error in all images",
+    "total": "total",
+}
+
+
+def budget_table(images: MeasuredImages) -> Table:
+    """Standard deviations of poses by their causes: medians over the images."""
+    budget = images.budget()
+    rows = []
+    for part, cause in _CAUSES.items():
+        if part == "camera" and not images.measured[0].common.shape[1]:
+            rows.append([cause, *("not known" for _ in range(6))])
+            continue
+        if part in {"size", "target"} and not budget[part].any():
+            continue
+        sigma = np.median(_deviations(budget[part]), axis=0)
+        rows.append([cause, *(f"{1e6 * s:.2f}" for s in sigma[:3]), *(f"{1e3 * np.degrees(s):.3f}" for s in sigma[3:])])
+    heads = ["standard deviation by", "x, µm", "y, µm", "z, µm", "rx, mdeg", "ry, mdeg", "rz, mdeg"]
+    return table(heads, rows, "lrrrrrr", "Error budget of a pose (median over the images)")
+
+
+def _deviations(C: Array) -> Array:
+    """Standard deviations (N, 6) of covariances (N, 6, 6)."""
+    return np.sqrt(np.maximum(np.diagonal(C, axis1=1, axis2=2), 0.0))
+
+
+def _lens(choice: LensChoice) -> dict[str, Any]:
+    fits = [
+        {"lens": fit.lens.name, "rms": fit.rms, "held_out_gain": fit.gain}
+        for fit in choice.fits
+        if np.isfinite(fit.gain)
+    ]
+    return {
+        "used": choice.used.name,
+        "coefficients": choice.used.terms,
+        "finding": choice.finding.value,
+        "pattern_probability": choice.pattern,
+        "models": fits,
+    }
+
+
 def pose_documents(
-    images: MeasuredImages, poses: Poses, averaged: Poses | None, repeatability: Repeatability | None
+    images: MeasuredImages,
+    poses: Poses,
+    averaged: Poses | None,
+    repeatability: Repeatability | None,
+    test: CalibrationTest | None = None,
 ) -> dict[str, bytes]:
     """Files of measured poses: poses.csv, averaged.csv, report.html and poses.json."""
-    sigma = np.sqrt(np.diagonal(_each(poses), axis1=1, axis2=2))
+    total = poses.total_covariance
+    assert total is not None
+    sigma = np.sqrt(np.diagonal(np.broadcast_to(total, (len(poses), 6, 6)), axis1=1, axis2=2))
     rows = [
         [name, str(len(pose.which)), f"{pose.rms:.4f}", *_micro(s)]
         for name, pose, s in zip(images.names, images.measured, sigma, strict=True)
@@ -105,6 +160,8 @@ def pose_documents(
     heads = ["image", "dots", "residuals, px", "σ x, µm", "σ y, µm", "σ z, µm", "σ rotation, mdeg"]
     repeats = "" if repeatability is None else tag("pre", str(repeatability))
     sections = (
+        Section("Test against the calibration", (tag("pre", str(test)) if test is not None else "",)),
+        Section("Error budget", (budget_table(images),)),
         Section("Repeatability, in m and rad", (repeats,)),
         Section("Poses", (table(heads, rows, "lrrrrrr", "Poses with their standard deviations"),)),
         Section("Images without a pose", (_reasons(images.rejected),)),
@@ -118,8 +175,11 @@ def pose_documents(
         "noise": float(np.median([pose.noise for pose in images.measured])),
         "rejected": [{"image": image, "reason": why} for image, why in images.rejected],
         "sigma": sigma.tolist(),
+        "budget": {part: _deviations(C).tolist() for part, C in images.budget().items()},
+        "half_width": None if poses.half_width is None else poses.half_width.tolist(),
         "names": images.names,
         "repeatability": None if repeatability is None else _scatter(repeatability),
+        "test": None if test is None else _tests(test),
     }
     files = {
         "poses.csv": _csv(poses),
@@ -129,14 +189,26 @@ def pose_documents(
     return files if averaged is None else files | {"averaged.csv": _csv(averaged)}
 
 
-def _each(poses: Poses) -> Array:
-    assert poses.covariance is not None
-    return np.broadcast_to(poses.covariance, (len(poses), 6, 6))
-
-
 def _scatter(repeatability: Repeatability) -> dict[str, Any]:
     parts = (("within", repeatability.within), ("between", repeatability.between))
     return {"names": repeatability.names, **{name: None if v is None else v.tolist() for name, v in parts}}
+
+
+def _tests(test: CalibrationTest) -> dict[str, Any]:
+    return {
+        "contradiction": test.contradiction or None,
+        "changes": [
+            {
+                "change": each.name,
+                "estimate": each.estimate.tolist(),
+                "sigma": each.sigma.tolist(),
+                "probability": each.probability,
+                "detectable": each.detectable if np.isfinite(each.detectable) else None,
+            }
+            for each in test.together
+        ],
+        "noise_ratio": [image.noise for image in test.images],
+    }
 
 
 def _micro(sigma: Array) -> list[str]:

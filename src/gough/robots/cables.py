@@ -1,6 +1,6 @@
 """Cable and belt machines: any number of anchors, in space or in a plane, more cables than freedoms allowed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, NoReturn
 
@@ -172,7 +172,27 @@ class CableRobot(ArrayValue):
         parts += [np.asarray(self.gain)[:, None]] if self.gains else []
         return np.concatenate([np.hstack(parts).reshape(-1), [getattr(self, name) for name in self._common]])
 
-    @property
+    def with_values(self, parameters: Any) -> "CableRobot":
+        """The machine whose blueprint these parameters are.
+
+        Examples:
+            >>> machine = CableRobot.maslow(gains=True, buildup=0.0)
+            >>> bool((machine.with_values(machine.nominal + 1e-3).nominal == machine.nominal + 1e-3).all())
+            True
+        """
+        theta = checked(self, parameters)
+        n, k, dim = len(self.anchors), len(self._stems), self.dimensions
+        rows, common = theta[: n * k].reshape(n, k), dict(zip(self._common, theta[n * k :].tolist(), strict=True))
+        return replace(
+            self,
+            anchors=rows[:, :dim],
+            points=None if self.points is None else rows[:, dim : 2 * dim],
+            length=rows[:, k - (2 if self.gains else 1)],
+            gain=rows[:, -1] if self.gains else self.gain,
+            **common,
+        )
+
+    @cached_property
     def columns(self) -> Columns:
         """Each cable has parameters of its own, and the common ones."""
         n, k = len(self.anchors), len(self._stems)

@@ -38,6 +38,11 @@ def chain_controller(
         ('x', 'y', 'z', 'reading1', 'reading2', 'reading3')
     """
     kernel, n = model.chain_kernel("length"), len(model.chains)
+    require(
+        n == len(model.freedoms) and not hasattr(model, "reading_of_chain"),
+        f"a {model.name} has {n} chains for {len(model.freedoms)} degrees of freedom, or readings that chains share: "
+        "its kinematics have no form for a controller. Export it as json",
+    )
     place = np.concatenate([home.position[0], _angles(home.rotation[0])])
     level = len(model.freedoms) < 6 or abs(float(place[4])) < _STEEP
     require(

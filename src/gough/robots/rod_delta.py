@@ -1,6 +1,6 @@
 """The linear delta rod by rod: leaning towers, unequal rods, and an effector that tilts because of them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import pi
 from types import MappingProxyType
@@ -57,6 +57,12 @@ class RodDelta(ArrayValue):
     """Radius of the effector's joints, m."""
     spacing: float = 0.05
     """Distance between the two rods of a tower, m."""
+    lean: Array | float = 0.0
+    """(3, 2): slopes of the towers along x and y, or one number for all."""
+    mismatch: Array | float = 0.0
+    """(3,): half of the difference of the two rods of each tower, m, or one number for all."""
+    side: Array | None = None
+    """(2,): where the two rods are beside the middle of the effector's joints, m; default: half the spacing."""
     name: str = "rod delta"
 
     NESTED: ClassVar[MappingProxyType[str, tuple[str, ...]]] = MappingProxyType(
@@ -69,7 +75,17 @@ class RodDelta(ArrayValue):
             values = array(getattr(self, field), field, ndim=(0, 1))
             require(values.size in (1, 3), f"{field} must be one number, or one for each of 3 towers")
             object.__setattr__(self, field, np.broadcast_to(values, (3,)))
+        for field, shape in (("lean", (3, 2)), ("mismatch", (3,))):
+            values = array(getattr(self, field), field, ndim=(0, len(shape)))
+            fits = values.shape in ((), shape) and bool(np.isfinite(values).all())
+            require(fits, f"{field} must be one number, or {' × '.join(map(str, shape))} finite numbers")
+            object.__setattr__(self, field, np.broadcast_to(values, shape))
         require(self.spacing > 0 and self.effector > 0, "effector and spacing must be positive lengths, in m")
+        half = self.spacing / 2
+        side = array([-half, half] if self.side is None else self.side, "side", ndim=1)
+        apart = side.shape == (2,) and bool(side[0] < 0 < side[1])
+        require(apart, "side must be two numbers: the first rod is left of the middle (< 0), the second right of it")
+        object.__setattr__(self, "side", side)
         LinearDelta(self.radius, self.arm, self.endstop, self.angle)  # refuses what cannot be assembled
 
     @property
@@ -101,9 +117,34 @@ class RodDelta(ArrayValue):
 
     @property
     def nominal(self) -> Array:
-        """The blueprint: upright towers, equal rods."""
-        own = [np.asarray(self.endstop), [self.radius], np.asarray(self.angle), np.asarray(self.arm)]
-        return np.concatenate([*own, np.zeros(9), [self.effector, -self.spacing / 2, self.spacing / 2]])
+        """The blueprint."""
+        lean, mismatch = np.asarray(self.lean).T.reshape(-1), np.asarray(self.mismatch)
+        own = (self.endstop, self.radius, self.angle, self.arm, lean, mismatch, self.effector, self.side)
+        return np.concatenate([np.atleast_1d(np.asarray(each, dtype=np.float64)) for each in own])
+
+    def with_values(self, parameters: Any) -> "RodDelta":
+        """The delta whose blueprint these parameters are.
+
+        Examples:
+            >>> values = RodDelta().nominal + 1e-4
+            >>> bool((RodDelta().with_values(values).nominal == values).all())
+            True
+        """
+        endstop, (radius,), angle, arm, lean, mismatch, (effector,), side = np.split(
+            checked(self, parameters), [3, 4, 7, 10, 16, 19, 20]
+        )
+        return replace(
+            self,
+            radius=float(radius),
+            endstop=endstop,
+            angle=angle,
+            arm=arm,
+            lean=lean.reshape(2, 3).T,
+            mismatch=mismatch,
+            effector=float(effector),
+            spacing=float(side[1] - side[0]),
+            side=side,
+        )
 
     @property
     def columns(self) -> Columns:

@@ -23,17 +23,34 @@ from gough.geometry import (
     calibrate_printer,
     cross_validate,
 )
-from gough.geometry.beliefs import matching
+from gough.geometry.beliefs import matching, require_one_belief
 from gough.geometry.calibrate import require_frames_of
+from gough.geometry.machine import FAMILIES
 from gough.report.calibration.page import calibration_documents, printer_documents
 from gough.report.certification import certification_documents, certified_printer_documents
-from gough.robots import BY_INSTRUMENTS, GoughPlatform, KinematicModel
-from gough.studies.calibration_schema import GeometryTable, PlacementTable, PosesTable
+from gough.robots import BY_INSTRUMENTS, CableRobot, GoughPlatform, KinematicModel
+from gough.studies.calibration_schema import GeometryTable, KinematicRobotTable, PlacementTable, PosesTable
 from gough.studies.geometry_file import read_geometry
 from gough.studies.quantities import nested, quantity
 from gough.studies.robots import kinematic_dimensions_left_out, kinematic_model, not_stated
 from gough.studies.study import Study, study_file
 from gough.studies.toml import TomlFile
+
+
+def robot_of_study(study: Study, table: KinematicRobotTable) -> KinematicModel:
+    """The robot of a study's table [robot]: of a family, or as an earlier calibration found it."""
+    if table.file is None:
+        with study.at("robot"):
+            return kinematic_model(table)
+    with study.at("robot", "file"):
+        model = read_geometry(study.path.parent / table.file).model
+    if "gains" in table.model_fields_set:
+        with study.at("robot", "gains"):
+            has_gains = isinstance(model, GoughPlatform | CableRobot)
+            require(has_gains, "gains are for Gough platforms and cables: leave them out")
+            assert isinstance(model, GoughPlatform | CableRobot)
+            return replace(model, gains=table.gains)
+    return model
 
 
 class KinematicStudy(Study):
@@ -45,20 +62,11 @@ class KinematicStudy(Study):
     def model(self) -> KinematicModel:
         """The robot with its blueprint."""
         assert self.table.robot is not None
-        file = self.table.robot.file
-        if file is None:
-            with self.at("robot"):
-                family = self.table.robot.family
-                own = family not in BY_INSTRUMENTS
-                require(own, f"{family} are calibrated by instruments: state [measurements] and [[instruments]]")
-                return kinematic_model(self.table.robot)
-        with self.at("robot", "file"):
-            model = read_geometry(self.path.parent / file).model
-        if "gains" in self.table.robot.model_fields_set:
-            with self.at("robot", "gains"):
-                require(isinstance(model, GoughPlatform), "gains are for Gough platforms: leave them out")
-                assert isinstance(model, GoughPlatform)
-                return replace(model, gains=self.table.robot.gains)
+        model = robot_of_study(self, self.table.robot)
+        with self.at("robot"):
+            own = not isinstance(model, tuple(BY_INSTRUMENTS.values()))
+            family = FAMILIES[type(model)]
+            require(own, f"{family} are calibrated by instruments: state [measurements] and [[instruments]]")
         return model
 
     @property
@@ -81,6 +89,7 @@ class KinematicStudy(Study):
             columns=how.columns,
             units=how.units,
             quaternion=how.quaternion,
+            euler=how.euler,
             chains=len(self.model.chains),
             planar=2 not in self.model.freedoms,
             reading_unit=self.model.reading_unit,
@@ -107,6 +116,12 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
             printer = {"printer": {"file": name.name}, "output": {"folder": f"results-{name.stem}"}}
             return cls(TomlFile(name), GeometryTable.model_validate(printer))
         file = study_file(path, "poses", "printer")
+        with file.at("instruments", 0):
+            require(
+                "instruments" not in file.tables,
+                "[[instruments]] belong to a study with [measurements], which states the readings, instead of [poses]: "
+                'poses are an instrument of kind = "pose" there',
+            )
         study = cls(file, file.validated(GeometryTable))
         if study.table.printer is None:
             both = study.table.robot is not None and study.table.poses is not None
@@ -186,7 +201,12 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
         options["tolerance"] = self._tolerance()
         options["frames"] = self.frames or table.frames
         with self.at("calibration"):
-            if table.folds and validation is None:
+            if table.folds:
+                with self.at("calibration", "folds"):
+                    require(
+                        validation is None,
+                        "[poses] validation states poses for validation already: leave out folds, or validation",
+                    )
                 whole = calibrate(model, poses, **options)  # first: its diagnosis must not hide behind that of a part
                 try:
                     return replace(whole, validation=cross_validate(model, poses, folds=table.folds, **options))
@@ -202,6 +222,8 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
             if stated is None or not isinstance(stated, dict):
                 return None if stated is None else quantity(stated, "m")
             model, result = self.model, {}
+            with self.at("calibration"):
+                require_one_belief(self.table.calibration.fixed, stated, model.names, "tolerance")
             for pattern, value in stated.items():
                 units = {model.units[model.names.index(name)] for name in matching([pattern], model.names)}
                 require(len(units) == 1, f"'{pattern}' matches parameters in different units: state them separately")

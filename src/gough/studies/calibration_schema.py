@@ -62,12 +62,20 @@ class PosesTable(Table):
     units: dict[str, str] = Field(default_factory=dict)
     """position, rotation, readings = unit in the file."""
     quaternion: Literal["wxyz", "xyzw"] | None = None
+    euler: str | None = None
+    """Convention of Euler angles in the columns e1, e2, e3 or roll, pitch, yaw: "fixed xyz", "moving zyx", …"""
     exclude: list[int | str] = Field(default_factory=list)
     """Poses that are left out: numbers from 0, or places such as "line 42", as messages name them."""
     missing: Literal["refuse", "drop"] = "refuse"
     """Treatment of empty cells and NaN: refuse the file, or leave out these poses."""
     average: bool = False
     """Average repeats by the columns configuration and run; the noise is then estimated from their scatter."""
+
+    @model_validator(mode="after")
+    def _one_orientation(self) -> Self:
+        if self.quaternion is not None and self.euler is not None:
+            raise ValueError("quaternion and euler contradict each other: keep the one that the file has")
+        return self
 
 
 class PoseNoiseTable(Table):

@@ -42,6 +42,7 @@ class CalibratedTable(Table):
     spare: Annotated[int, Field(ge=0)] = 0
     scale: Annotated[float, Field(gt=0)] = 1.0
     closure: list[Annotated[float, Field(ge=0)]] | None = None
+    independent: Annotated[float, Field(gt=0, le=1)] = 1.0
     readings: list[Numbers] | None = None
     home: HomeTable | None = None
     frames: FramesTable | None = None
@@ -70,6 +71,12 @@ def read_geometry(path: str | Path) -> MachineGeometry:
     with file.at("calibrated"):
         chains = len(model.chains)
         closure = None if known.closure is None else _shaped(known.closure, (chains,), "closure")
+    with file.at("calibrated", "closure"):
+        errs = closure is None or bool((closure > 0).all())
+        require(
+            errs, "a chain without closure errors would contradict every other day: state what it left, or no closure"
+        )
+    with file.at("calibrated"):
         readings = None if known.readings is None else _shaped(known.readings, (2, chains), "readings")
         own = None if known.home is None else _shaped(known.home.readings, (chains,), "home.readings")
     home = None
@@ -92,6 +99,7 @@ def read_geometry(path: str | Path) -> MachineGeometry:
         readings,
         own,
         home,
+        independent=known.independent,
     )
 
 

@@ -398,6 +398,7 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
                 time=data.time or None,
                 rate=source.rate or data.rate,
                 missing=data.missing,
+                resample=data.resample,
             )
         efforts_in = self.robot.effort_units if self.amplifier is None else ("V",) * len(efforts)
         known = dict(zip((*coordinates, *efforts), (*self.robot.coordinate_units, *efforts_in), strict=True))

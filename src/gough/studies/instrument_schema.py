@@ -17,12 +17,14 @@ class MeasurementsTable(Table):
     """Columns of the readings; default: l1, l2, …"""
     unit: str | None = None
     """Unit of the readings, where the heads of their columns do not state it."""
-    sigma: float | str | list[float | str]
-    """Standard deviation of the readings: one, or one for each chain."""
+    sigma: float | str | list[float | str] | None = None
+    """Standard deviation of the readings: one, or one for each chain; default: one for all is estimated."""
     session: str | None = None
     """Column that names the session of each pose, such as its day."""
     loads: list[str] = Field(default_factory=list)
     """Columns of the tensions of the cables, for cables that stretch."""
+    missing: Literal["empty", "nan"] = "empty"
+    """What counts as not measured: empty cells, or empty cells and NaN; else NaN is refused."""
     planned: bool = False
     """Whether nothing was measured yet: the readings are planned, and the answer states what to expect."""
 
@@ -31,11 +33,15 @@ class InstrumentTable(Table):
     """[[instruments]]: one instrument. Parts are stated by value, as "unknown", or by another instrument's name."""
 
     name: str
-    kind: Literal["pose", "point", "tilts", "heading", "distance", "apart", "plane", "sphere"]
+    kind: Literal["pose", "point", "tilts", "heading", "distance", "apart", "plane", "sphere", "image"]
     columns: list[str] = Field(default_factory=list)
     """Its columns; default: NAME_x, NAME_y, … or x, y, …"""
     orientation: list[str] = Field(default_factory=list)
-    """For a pose: columns of a quaternion (scalar first), a rotation vector or a matrix (by rows)."""
+    """For a pose: columns of a quaternion (scalar first), a rotation vector, Euler angles or a matrix (by rows)."""
+    orientation_unit: str | None = None
+    """Unit of angles of an orientation, where heads do not state it."""
+    euler: str | None = None
+    """Convention of three angles of an orientation, in the order of the turns: "fixed xyz", "moving zyx", …"""
     unit: str | None = None
     """Unit of its lengths, or of its angles if it measures angles only, where heads do not state it."""
     file: str | None = None
@@ -43,7 +49,7 @@ class InstrumentTable(Table):
     poses: Annotated[list[str], Field(min_length=2, max_length=2)] = Field(default_factory=lambda: ["first", "second"])
     """For kind "apart": columns with the numbers of both poses, from 0."""
     sigma: float | str | list[float | str] | None = None
-    """Standard deviation: one, or one for each channel; for a pose of position and orientation."""
+    """Standard deviation: one, or one for each channel; for a pose of position and orientation; default: estimated."""
     covariance: list[list[float]] | None = None
     """Covariance of its channels in SI units, instead of sigma."""
     frame: Any = None
@@ -57,11 +63,15 @@ class InstrumentTable(Table):
     anchor: Any = None
     plane: Any = None
     sphere: Any = None
+    camera: Any = None
+    """For an image: the camera.toml of its camera, or {guess = "camera.toml"} to estimate it too."""
+    points: list[list[float | str]] | str | None = None
+    """For an image: the points of the target in its own frame, or a file with columns x, y, z."""
 
     @model_validator(mode="after")
     def _noise_once(self) -> Self:
-        if (self.sigma is None) == (self.covariance is None):
-            raise ValueError(f"state the noise of '{self.name}': either sigma or covariance")
+        if self.sigma is not None and self.covariance is not None:
+            raise ValueError(f"state the noise of '{self.name}' once: either sigma or covariance")
         return self
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,11 @@ import numpy as np
 from gough.core.arguments import as_path
 from gough.core.arrays import Array
 from gough.core.errors import InputError, require
+from gough.core.euler import CONVENTIONS, from_euler
 from gough.core.rotations import exp, from_quaternion
 from gough.data.measured_columns import MeasuredColumns
 from gough.geometry import Placement
+from gough.geometry.beliefs import matching, require_one_belief
 from gough.geometry.instruments import (
     CalibratedByInstruments,
     Instrument,
@@ -29,10 +30,10 @@ from gough.geometry.instruments.kinds import Part, kind_called
 from gough.geometry.instruments.layout import layout_of
 from gough.report.calibration.instruments import instrument_documents
 from gough.robots import KinematicModel
-from gough.studies.calibration import CalibrationStudy
+from gough.studies.calibration import CalibrationStudy, robot_of_study
 from gough.studies.instrument_schema import InstrumentStudyTable, InstrumentTable
 from gough.studies.quantities import nested, quantity
-from gough.studies.robots import kinematic_dimensions_left_out, kinematic_model, not_stated
+from gough.studies.robots import kinematic_dimensions_left_out, not_stated
 from gough.studies.study import Study, study_file
 from gough.studies.toml import TomlFile
 
@@ -55,6 +56,12 @@ class InstrumentStudy(Study, purposes=("measurements",)):
                 with the line.
         """
         file = study_file(path, "measurements")
+        with file.at("poses"):
+            require(
+                "poses" not in file.tables,
+                'a study has either [poses] or [measurements]: state poses as an instrument of kind = "pose" in '
+                "[[instruments]], or leave out [measurements] and [[instruments]]",
+            )
         study = cls(file, file.validated(InstrumentStudyTable))
         assert study.model  # refuse a robot that cannot be, before any file is read
         return study
@@ -62,8 +69,7 @@ class InstrumentStudy(Study, purposes=("measurements",)):
     @cached_property
     def model(self) -> KinematicModel:
         """The robot with its blueprint."""
-        with self.at("robot"):
-            return kinematic_model(self.table.robot)
+        return robot_of_study(self, self.table.robot)
 
     @property
     def premises(self) -> tuple[str, ...]:
@@ -97,15 +103,16 @@ class InstrumentStudy(Study, purposes=("measurements",)):
         shared = getattr(self.model, "reading_of_chain", tuple(range(n)))
         sensors = max(shared) + 1
         with self.at("measurements", "file"):
-            file = MeasuredColumns(self.path.parent / table.file)
+            file = self._columns(table.file)
         with self.at("measurements", "readings"):
             columns = table.readings or [f"l{i + 1}" for i in range(sensors)]
             fits = len(columns) == sensors
             require(fits, f"the {self.model.name} has {sensors} readings, but {len(columns)} columns are stated")
             readings = file.load(columns, self.model.reading_unit, table.unit)
         with self.at("measurements", "sigma"):
-            sigma = np.array(nested(table.sigma, self.model.reading_unit))
+            sigma = None if table.sigma is None else np.array(nested(table.sigma, self.model.reading_unit))
             if sensors < n:
+                require(sigma is not None, f"state sigma of the readings: chains of a {self.model.name} share them")
                 readings, sigma = shared_readings(readings, sigma, shared)
         with self.at("measurements", "session"):
             sessions = () if table.session is None else file.labels(table.session)
@@ -117,8 +124,22 @@ class InstrumentStudy(Study, purposes=("measurements",)):
         for number, one in enumerate(self.table.instruments):
             with self.at("instruments", number):
                 instruments.append(self._instrument(one, file, number, len(readings)))
+        for number, one in enumerate(self.table.instruments):
+            for part in _PARTS:
+                stated = getattr(one, part)
+                each = stated == _EACH or (isinstance(stated, Mapping) and bool(stated.get("each_session", False)))
+                with self.at("instruments", number, part):
+                    require(
+                        table.session is not None or not each,
+                        f"{one.name}: its {part} differs from session to session, but [measurements] states none: "
+                        'state session = "day", the column that names it, or write "unknown"',
+                    )
         with self.at("instruments" if instruments else "measurements"):
             return Measurements(readings, sigma, tuple(instruments), sessions, loads, file.places(len(readings)))
+
+    def _columns(self, name: str) -> MeasuredColumns:
+        """A file of the study's folder."""
+        return MeasuredColumns(self.path.parent / name, nan_is_missing=self.table.measurements.missing == "nan")
 
     def calibrate(self) -> CalibratedByInstruments:
         """Read and calibrate, as the study asks, or state what to expect of planned measurements."""
@@ -141,17 +162,25 @@ class InstrumentStudy(Study, purposes=("measurements",)):
         layout = layout_of(self.model, data, self.model.nominal, ())[0]
         units = dict(zip(layout.names, layout.units, strict=True))
         result = {}
-        for pattern, value in self.table.calibration.prior.items():
+        table = self.table.calibration
+        with self.at("calibration"):
+            with self.at("calibration", "fixed"):
+                matching(table.fixed, layout.names)
+            require_one_belief(table.fixed, table.prior, layout.names, "prior")
+        for pattern, value in table.prior.items():
             with self.at("calibration", "prior", pattern):
-                own = {unit for name, unit in units.items() if fnmatchcase(name, pattern)}
+                own = {units[name] for name in matching([pattern], layout.names)}
                 require(len(own) < 2, f"'{pattern}' stands for parameters of several units: {', '.join(sorted(own))}")
-                result[pattern] = quantity(value, next(iter(own), "m"))
+                result[pattern] = quantity(value, own.pop())
         return result
 
     def _instrument(self, one: InstrumentTable, file: MeasuredColumns, number: int, rows: int) -> Instrument:
         kind = kind_called(one.kind)
-        m = 3 if kind.has_rotation else len(kind.channels)
-        channels, unit = kind.channels[:m], kind.units[0]
+        with self.at("instruments", number, "points"):
+            points = self._points(one)
+        every = kind.channels_of(1 if points is None else len(points))
+        m = 3 if kind.has_rotation else len(every)
+        channels, unit = every[:m], kind.units[0]
         require(one.file is None or kind.is_pair, f"{one.name}: only distances between two poses have their own file")
         columns = one.columns or _columns(one.name, channels, file)
         pairs, planned = None, self.table.measurements.planned
@@ -159,23 +188,24 @@ class InstrumentStudy(Study, purposes=("measurements",)):
             if kind.is_pair:
                 require(one.file is not None, f"{one.name}: state the file of the distances between poses")
                 assert one.file is not None
-                file = MeasuredColumns(self.path.parent / one.file)
+                file = self._columns(one.file)
                 pairs = _whole(file.load(one.poses, "1"), one.name)
                 rows, columns = len(pairs), one.columns or list(channels)
         with self.at("instruments", number, "columns"):
             require(
                 not columns or len(columns) == m,
-                f"a {one.kind} has {m} column{'s' * (m > 1)} ({', '.join(channels)}), but {len(columns)} are stated",
+                f"{kind.words} has {m} column{'s' * (m > 1)} ({', '.join(channels)}), but {len(columns)} are stated",
             )
-            if (kind.is_contact and not columns) or (planned and not file.has(*columns)):
+            if (kind.is_contact and not columns) or (planned and not file.has(*(columns or channels))):
                 values = np.zeros((rows, m))
             else:
                 values = file.load(columns or channels, unit, one.unit)
         with self.at("instruments", number, "orientation"):
-            require(kind.has_rotation or not one.orientation, f"{one.name}: only a pose has an orientation")
+            stated = one.orientation or one.euler or one.orientation_unit
+            require(kind.has_rotation or not stated, f"{one.name}: only a pose has an orientation")
             rotation = self._rotation(one, file, rows) if kind.has_rotation else None
         with self.at("instruments", number, "sigma" if one.covariance is None else "covariance"):
-            sigma = one.covariance if one.sigma is None else _sigma(one.sigma, kind.units)
+            noise = one.covariance if one.sigma is None else _sigma(one.sigma, kind.units)
         parts = {}
         for part in kind.parts:
             with self.at("instruments", number, part.name):
@@ -184,22 +214,57 @@ class InstrumentStudy(Study, purposes=("measurements",)):
                     parts[part.name] = self._part(part, stated, one.name)
         others = [name for name in _PARTS if getattr(one, name) is not None and name not in parts]
         own = ", ".join(part.name for part in kind.parts)
-        require(not others, f"{one.name}: a {one.kind} has no {' and no '.join(others)} (known: {own})")
-        return Instrument(one.name, one.kind, values, sigma, rotation, pairs, **parts)  # type: ignore[arg-type]
+        require(not others, f"{one.name}: {kind.words} has no {' and no '.join(others)} (known: {own})")
+        return Instrument(one.name, one.kind, values, noise, rotation, pairs, points=points, **parts)  # type: ignore[arg-type]
+
+    def _points(self, one: InstrumentTable) -> Array | None:
+        """The points of a target that a camera sees, m."""
+        if one.kind != "image":
+            require(one.points is None, f"{one.name}: only an image has points")
+            return None
+        require(
+            one.points is not None,
+            f'{one.name}: state the points of the target in its own frame: points = [["10 mm", 0, 0], …], or the name '
+            "of a file with columns x, y, z",
+        )
+        if isinstance(one.points, str):
+            found = MeasuredColumns(self.path.parent / one.points).load(("x", "y", "z"), "m", None)
+            require(bool(np.isfinite(found).all()), f"{one.name}: {one.points} has an empty cell")
+            return found
+        assert one.points is not None
+        values = [nested(point, "m") for point in one.points]
+        good = bool(values) and all(len(value) == 3 for value in values)
+        require(good, f"{one.name}: each of points has three coordinates")
+        return np.array(values, dtype=float)
 
     def _rotation(self, one: InstrumentTable, file: MeasuredColumns, rows: int) -> Array:
-        names = one.orientation or _orientation(one.name, file)
+        names = one.orientation or _orientation(one.name, file, one.euler)
         if not names and self.table.measurements.planned:
             return np.repeat(np.eye(3)[None], rows, axis=0)
         require(
             bool(names), f"{one.name}: no columns of an orientation: state orientation = [four columns, scalar first]"
         )
-        values = file.load(names, "rad" if len(names) == 3 else "1", None)
+        angles = len(names) == 3
+        require(angles or one.euler is None, f"{one.name}: Euler angles have 3 columns, not {len(names)}")
+        is_vector = all(name.endswith(own) for name, own in zip(names, ("rx", "ry", "rz"), strict=False))
+        require(
+            not angles or is_vector or one.euler is not None,
+            f"{one.name}: {', '.join(names)} may be Euler angles of any convention: state it, euler = {CONVENTIONS}; "
+            "columns of a rotation vector are called rx, ry, rz",
+        )
+        if one.euler is not None:
+            unstated = next((name for name in names if file.unit(name) is None), None)
+            require(
+                one.orientation_unit is not None or unstated is None,
+                f"{one.name}: column '{unstated}' is an angle without a unit: write its head as \"{unstated} [deg]\", "
+                'or state orientation_unit = "deg"',
+            )
+        values = file.load(names, "rad" if angles else "1", one.orientation_unit if angles else None)
         there = np.isfinite(values).all(axis=1)
         R = np.full((len(values), 3, 3), np.nan)
         match len(names):
             case 3:
-                R[there] = exp(values[there])
+                R[there] = exp(values[there]) if one.euler is None else from_euler(values[there], one.euler)
             case 4:
                 norms = np.linalg.norm(values[there], axis=1)
                 off = float(abs(norms - 1).max(initial=0.0))
@@ -219,6 +284,9 @@ class InstrumentStudy(Study, purposes=("measurements",)):
             return Sought(each_session=True)
         if isinstance(stated, str) and stated == _ROBOT and part.name == "frame":
             return Placement()
+        if part.name == "camera" and isinstance(stated, str):
+            shared = any(one.name == stated for one in self.table.instruments if one.name != name)
+            return stated if shared else self._value(part, stated)
         if isinstance(stated, str) and part.name in {"frame", "target", "plane", "sphere", "point", "mount"}:
             known = [one.name for one in self.table.instruments if one.name != name]
             require(
@@ -255,12 +323,17 @@ class InstrumentStudy(Study, purposes=("measurements",)):
                 return np.append(nested(stated["center"], "m"), quantity(stated["radius"], "m"))
             case "offset":
                 return quantity(stated, "rad")
+            case "camera":
+                from gough.vision import read_camera  # noqa: PLC0415 - start-up time
+
+                require(isinstance(stated, str), 'camera is the name of a file, camera = "camera.toml"')
+                return read_camera(self.path.parent / stated)[0].parameters
             case name:
                 require(isinstance(stated, list), f"{name} is a list of numbers, or unknown")
                 return np.array(nested(stated, _SIZES[name]), dtype=float)
 
 
-_PARTS = ("frame", "target", "point", "mount", "up", "offset", "anchor", "plane", "sphere")
+_PARTS = ("frame", "target", "point", "mount", "up", "offset", "anchor", "plane", "sphere", "camera")
 
 
 def calibration_study(path: str | Path) -> CalibrationStudy | InstrumentStudy:
@@ -284,9 +357,10 @@ def _columns(name: str, channels: Sequence[str], file: MeasuredColumns) -> list[
     return []
 
 
-def _orientation(name: str, file: MeasuredColumns) -> list[str]:
-    matrix = [f"r{i}{j}" for i in (1, 2, 3) for j in (1, 2, 3)]
-    for names in (["qw", "qx", "qy", "qz"], ["rx", "ry", "rz"], matrix):
+def _orientation(name: str, file: MeasuredColumns, euler: str | None) -> list[str]:
+    matrix, angles = [f"r{i}{j}" for i in (1, 2, 3) for j in (1, 2, 3)], ["e1", "e2", "e3"]
+    forms = [angles] if euler is not None else [["qw", "qx", "qy", "qz"], ["rx", "ry", "rz"], matrix, angles]
+    for names in forms:
         for prefix in (f"{name}_", ""):
             if file.has(*(own := [f"{prefix}{each}" for each in names])):
                 return own

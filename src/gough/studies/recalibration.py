@@ -62,6 +62,7 @@ class Recalibration:
             columns=how.columns,
             units=how.units,
             quaternion=how.quaternion,
+            euler=how.euler,
             chains=len(model.chains),
             planar=2 not in model.freedoms,
             reading_unit=model.reading_unit,

@@ -164,6 +164,8 @@ _CABLES = {"anchors": "m", "points": "m", "length": "m", "home": "m"}
 _CABLES |= {"gain": "1", "buildup": "1", "elongation": "1/N"}
 """Dimensions of cable robots; gain and buildup are metres per unit of reading and per its square."""
 _RODS = _LINEAR | {"effector": "m", "spacing": "m"}
+_BENT = {"lean": "rad", "mismatch": "m", "side": "m"}
+"""Dimensions of a rod delta that may be left out: its towers are upright then, and its rods equal."""
 _ROBOTS = ("h4", "par4")
 """Kinematic models with the dimensions of the dynamic model of the same family."""
 BLUEPRINTS = {"deltalab": GoughPlatform.deltalab}
@@ -252,7 +254,7 @@ def _of_chains(family: str, dimensions: Mapping[str, Any]) -> KinematicModel:
         require("platform_radius" in dimensions, "the geometry of a planar 3-RRR lacks 'platform_radius'")
         return PlanarRRR.of_circles(**_dimensions(family, dimensions, _CIRCLES | _PLANAR))
     if family == "rod-delta":
-        return RodDelta(**_dimensions(family, dimensions, _RODS))
+        return RodDelta(**_dimensions(family, dimensions, _RODS | _BENT))
     made: KinematicModel = KINEMATICS[family](**_dimensions(family, dimensions, _CHAINS[family]))
     return made
 

@@ -107,6 +107,8 @@ class DataTable(Table):
     missing: Literal["refuse", "mask", "bridge"] = "refuse"
     """Treatment of empty cells, NaN and gaps in time: refuse the file, leave out the rows around them, or bridge
     isolated ones of at most 3 samples and leave out the rows around others."""
+    resample: bool = False
+    """Whether uneven times are the exact instants of the samples, which are then interpolated to an even grid."""
 
 
 class EffortsTable(Table):

@@ -131,7 +131,10 @@ def _inner(tables: Mapping[str, Any], place: Place) -> Mapping[Any, Any] | None:
     """The table at a place; None where there is none."""
     inner: Any = tables
     for key in place:
-        inner = inner.get(key) if isinstance(inner, Mapping) else None
+        if isinstance(inner, list) and isinstance(key, int):
+            inner = inner[key] if 0 <= key < len(inner) else None
+        else:
+            inner = inner.get(key) if isinstance(inner, Mapping) else None
     return inner if isinstance(inner, Mapping) else None
 
 

@@ -4,6 +4,7 @@ import csv
 import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from gough.data import Poses, averaged, write_poses
 from gough.data.poses import Repeatability
 from gough.report import empty_folder
 from gough.report.base.drawing import Drawing
-from gough.report.vision import camera_documents, overlay, pose_documents
+from gough.report.vision import budget_table, camera_documents, overlay, pose_documents
 from gough.vision import (
     CalibratedCamera,
     Camera,
@@ -27,12 +28,14 @@ from gough.vision import (
     ImageRefused,
     MeasuredImages,
     Sighting,
+    bounded_pose,
     calibrate_camera,
     find_target,
     measure_images,
     read_image,
     render,
 )
+from gough.vision.image_tests import CalibrationTest, check_images
 from gough.vision.images import common_names
 from gough.vision.target_drawing import png_file
 from gough.vision.targets import AnyTarget
@@ -63,7 +66,8 @@ def calibrate_from(
     files: Sequence[Path],
     target: AnyTarget,
     *,
-    terms: Sequence[str] = ("k1", "k2", "p1", "p2"),
+    terms: Sequence[str] | None = None,
+    lens: str | None = None,
     release: bool = True,
     on_image: Callable[[int], None] = lambda _: None,
 ) -> CameraStudy:
@@ -85,7 +89,7 @@ def calibrate_from(
             if len(pictures) < _PICTURES:
                 pictures.append(overlay(image, seen, f"overlay-{len(pictures) + 1}"))
         on_image(done)
-    return _calibrated(sightings, names, rejected, pictures, target, size, terms, release=release)
+    return _calibrated(sightings, names, rejected, pictures, target, size, terms, lens, release=release)
 
 
 def _require_size(shape: tuple[int, ...], size: tuple[int, int]) -> None:
@@ -100,12 +104,15 @@ def _calibrated(  # noqa: PLR0917 - what the images gave
     pictures: list[Drawing],
     target: AnyTarget,
     size: tuple[int, int] | None,
-    terms: Sequence[str],
+    terms: Sequence[str] | None,
+    lens: str | None,
     *,
     release: bool,
 ) -> CameraStudy:
     try:
-        calibrated = calibrate_camera(sightings, target, size or (1, 1), names=names, estimated=terms, release=release)
+        calibrated = calibrate_camera(
+            sightings, target, size or (1, 1), names=names, estimated=terms, lens=lens, release=release
+        )
     except InputError as error:
         reasons = "".join(f"\n{name}: {why}" for name, why in rejected)
         raise InputError(f"{error}{reasons}") from error
@@ -140,18 +147,39 @@ class PoseStudy:
     poses: Poses
     repeatability: Repeatability | None
     files: Mapping[str, bytes]
+    bound: float | None = None
+    """Stated bound of the centroids' errors, pixels."""
+    test: CalibrationTest | None = None
+    """The images tested against the calibration of the camera."""
+
+    @property
+    def is_contradicted(self) -> bool:
+        """Whether the images contradict the calibration of the camera: the poses are then wrong."""
+        return self.test is not None and bool(self.test.contradiction)
 
     def __str__(self) -> str:
         images = self.images
-        sigma = np.median([pose.sigma for pose in images.measured], axis=0)
         noise = float(np.median([pose.noise for pose in images.measured]))
         total = len(images) + len(images.rejected)
-        axes = ", ".join(f"{1e6 * s:.1f}" for s in sigma[:3])
-        turns = ", ".join(f"{np.degrees(s):.4f}" for s in sigma[3:])
         lines = [
             f"{len(images)} of {total} images give a pose; median noise of the centroids {noise:.4f} px.",
-            f"Median standard deviations: {axes} µm in x, y, z; {turns}° about them.",
+            str(budget_table(images)),
         ]
+        if not images.measured[0].common.shape[1]:
+            lines.append(
+                "The camera file states no covariance: the camera's errors are not in the total, nor in poses.csv."
+            )
+        if self.poses.half_width is not None:
+            half = np.median(self.poses.half_width, axis=0)
+            axes = ", ".join(f"{1e6 * h:.1f}" for h in half[:3])
+            turns = ", ".join(f"{np.degrees(h):.4f}" for h in half[3:])
+            lines.append(
+                f"If no centroid is off by more than {self.bound:g} px, errors are at most {axes} µm in x, y, z and "
+                f"{turns}° about them (median over the images; proven for an exact camera and target)."
+            )
+        if self.test is not None:
+            lines = [*([str(self.test), ""] if self.is_contradicted else []), *lines]
+            lines += [] if self.is_contradicted else [str(self.test)]
         if self.repeatability is not None:
             lines += ["", "Repeatability in m and rad:", str(self.repeatability)]
         if images.rejected:
@@ -167,22 +195,61 @@ def measure_from(
     camera: Camera,
     table: Path | None = None,
     *,
+    bound: float | None = None,
+    size_sigma: float = 0.0,
     executor: Executor | None = None,
     on_image: Callable[[int], None] | None = None,
 ) -> PoseStudy:
-    """Measure the pose in each image, average repeats, and report."""
+    """Measure the pose in each image, average repeats, and report.
+
+    With a bound of the centroids' errors in pixels, poses get guaranteed half-widths, for certification. The size of
+    the target has the relative standard deviation `size_sigma`.
+    """
     names = common_names(files)
     known = table_of(names) if table is None else read_table(table, names)
-    images = measure_images(files, target, camera, names=names, executor=executor, on_image=on_image)
+    images = measure_images(
+        files, target, camera, names=names, size_sigma=size_sigma, executor=executor, on_image=on_image
+    )
+    images, test = _tested(images, dict(zip(names, files, strict=True)), target, camera)
     if not len(images):
         reasons = "".join(f"\n{name}: {why}" for name, why in images.rejected[:10])
-        raise InputError(f"none of {len(files)} images gives a pose:{reasons}")
+        wrong = f"\n{test}" if test.contradiction else ""
+        raise InputError(f"none of {len(files)} images gives a pose:{reasons}{wrong}")
     configuration, run, readings = known.of(images.names)
-    poses = images.to_poses(readings, configuration, run)
+    half_width = None
+    if bound is not None:
+        bounds = [bounded_pose(pose, target, camera, bound) for pose in images.measured]
+        half_width = np.array([np.concatenate([each.position, each.rotation]) for each in bounds])
+    poses = images.to_poses(readings, configuration, run, half_width)
     mean, scatter = None, None
     if configuration is not None and len(np.unique(configuration)) < len(poses):
         mean, scatter = averaged(poses)
-    return PoseStudy(images, poses, scatter, pose_documents(images, poses, mean, scatter))
+    return PoseStudy(images, poses, scatter, pose_documents(images, poses, mean, scatter, test), bound, test)
+
+
+def _tested(
+    images: MeasuredImages, files: Mapping[str, Path], target: AnyTarget, camera: Camera
+) -> tuple[MeasuredImages, CalibrationTest]:
+    """The images without those that contradict the calibration by themselves, and the test of them all.
+
+    The target is looked for once more in some images without a pose: a wrong camera may be why there is none.
+    """
+    seen = []
+    for name, _ in images.rejected[:_LISTED]:
+        with suppress(ImageRefused):
+            image = read_image(files[name])
+            if image.shape[1::-1] == camera.size:
+                seen.append(find_target(image, target))
+    test = check_images(images.measured, target, camera, seen)
+    odd = set(test.rejected)
+    kept = [k for k in range(len(images)) if k not in odd]
+    images = MeasuredImages(
+        tuple(images.names[k] for k in kept),
+        tuple(images.measured[k] for k in kept),
+        (*images.rejected, *((images.names[k], test.images[k].cause) for k in sorted(odd))),
+        images.size_sigma,
+    )
+    return images, test
 
 
 def table_of(names: Sequence[str]) -> ImageTable:

@@ -5,14 +5,18 @@ from gough.vision.camera import anchored as anchored
 from gough.vision.camera import calibrate_camera as calibrate_camera
 from gough.vision.camera import camera_text as camera_text
 from gough.vision.camera import read_camera as read_camera
+from gough.vision.camera_formats import read_any_camera as read_any_camera
+from gough.vision.camera_formats import write_any_camera as write_any_camera
 from gough.vision.detector import ImageRefused as ImageRefused
 from gough.vision.detector import Sighting as Sighting
 from gough.vision.detector import find_target as find_target
+from gough.vision.image_tests import check_images as check_images
 from gough.vision.images import image_files as image_files
 from gough.vision.images import read_image as read_image
 from gough.vision.lens import Camera as Camera
 from gough.vision.pose import MeasuredPose as MeasuredPose
 from gough.vision.pose import measure_pose as measure_pose
+from gough.vision.pose_enclosure import PoseBounds as PoseBounds
 from gough.vision.poses import MeasuredImages as MeasuredImages
 from gough.vision.poses import bounded_pose as bounded_pose
 from gough.vision.poses import camera_share as camera_share
@@ -42,6 +46,7 @@ __all__ = [
     "ImageRefused",
     "MeasuredImages",
     "MeasuredPose",
+    "PoseBounds",
     "Rendering",
     "Sighting",
     "Target",
@@ -50,12 +55,14 @@ __all__ = [
     "calibrate_camera",
     "camera_share",
     "camera_text",
+    "check_images",
     "design_target",
     "find_target",
     "image_files",
     "measure_images",
     "measure_pose",
     "pose_intervals",
+    "read_any_camera",
     "read_camera",
     "read_image",
     "read_target",
@@ -63,5 +70,6 @@ __all__ = [
     "to_pdf",
     "to_png",
     "to_svg",
+    "write_any_camera",
     "write_target",
 ]

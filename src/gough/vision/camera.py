@@ -13,15 +13,15 @@ from gough.core.files import read_toml
 from gough.core.threads import one_blas_thread
 from gough.vision.adjustment import Adjustment, View, adjust
 from gough.vision.detector import ImageRefused, Sighting, homography
-from gough.vision.lens import PARAMETERS, Camera
-from gough.vision.pose import first_guess, light_shift
+from gough.vision.lens import BROWN, Camera, NoiseLevel
+from gough.vision.lens_models import LENSES, Lens, LensChoice, compare, fit_lenses, lens_named, pattern_probability
+from gough.vision.pose import first_guess, pose_of
 from gough.vision.targets import AnyTarget, CharucoBoard, CircleGrid, DotTarget, target_of, target_text
 
 _FEWEST_VIEWS = 4
 _LEAST_TILT = np.radians(12)
 _FOCAL_KNOWN = 0.005
 """Relative standard deviation of the focal length beyond which a calibration is refused."""
-_FAR = 4.5
 _ODD_VIEW = 4.0
 """A view whose residuals are so many times larger than those of the others is left out."""
 
@@ -43,6 +43,8 @@ class CalibratedCamera:
     """Standard deviation of a coordinate of a dot's centroid, pixels."""
     released: float
     """Root mean square by which dots were found beside their places in the description, m; 0 where not released."""
+    choice: LensChoice | None = None
+    """Models of the lens compared, and whether the one that was used is adequate."""
 
     @property
     def rms(self) -> float:
@@ -55,13 +57,17 @@ class CalibratedCamera:
         sigma = self.camera.sigma
         assert sigma is not None
         rows = [
-            f"{n} = {v:.6g} ± {s:.2g}" for n, v, s in zip(PARAMETERS, self.camera.parameters, sigma, strict=True) if s
+            f"{n} = {v:.6g} ± {s:.2g}"
+            for n, v, s in zip(self.camera.names, self.camera.parameters, sigma, strict=True)
+            if s
         ]
         lines = [
             f"{len(self.views)} images, {sum(len(v.residuals) for v in self.views)} dots, residuals {self.rms:.4f} px.",
             ", ".join(rows[:4]),
             ", ".join(rows[4:]) or "no distortion estimated",
         ]
+        if self.choice is not None:
+            lines.append(self.choice.verdict)
         if self.released:
             lines.append(f"Dots lie {1e6 * self.released:.0f} µm (root mean square) beside their described places.")
         lines += [f"{name}: left out, {why}" for name, why in self.rejected]
@@ -75,7 +81,8 @@ def calibrate_camera(
     size: tuple[int, int],
     *,
     names: Sequence[str] = (),
-    estimated: Sequence[str] = ("k1", "k2", "p1", "p2"),
+    estimated: Sequence[str] | None = None,
+    lens: str | None = None,
     release: bool = True,
     print_sigma: float = 1e-4,
 ) -> CalibratedCamera:
@@ -85,12 +92,16 @@ def calibrate_camera(
     that each is `print_sigma`, without shift, turn or change of size as a whole: the size of the target is what the
     description says, and the meter of all poses hangs on it.
 
+    Dots are left out as in the measurement of a pose: beside stray light, pulled by a neighbor, hidden, or outliers.
+
     Args:
         sightings: What each image shows, as `find_target` gives it.
         target: Whose points these are.
         size: Width and height of the images, pixels.
         names: Names of the images.
-        estimated: Which of k1, k2, p1, p2, k3 are estimated; the others are zero.
+        estimated: Which coefficients of Brown's model are estimated, instead of a model of the lens.
+        lens: Model of the lens, one of `gough.vision.lens_models.LENSES`. By default the images choose: the model that
+            best predicts images that it was not fitted to.
         release: Whether the places of dots are estimated (of a `DotTarget` only).
         print_sigma: Standard deviation of the places of dots on the sheet, m.
 
@@ -111,26 +122,68 @@ def calibrate_camera(
         (True, True)
     """
     names = tuple(names) or tuple(f"image {k + 1}" for k in range(len(sightings)))
-    for name in estimated:
-        known = PARAMETERS[4:]
-        require(name in known, f"no term of distortion is called '{name}'{nearest(name, known)} ({', '.join(known)})")
+    forced = _forced(estimated, lens)
     require(len(sightings) >= _FEWEST_VIEWS, f"{len(sightings)} usable images: a camera needs at least {_FEWEST_VIEWS}")
-    camera = _first_camera(sightings, target, size)
-    free = np.array([True] * 4 + [name in estimated for name in PARAMETERS[4:]])
-    views, kept, rejected = _first_views(sightings, target, camera, names)
+    views, kept, rejected = _first_views(sightings, target, _first_camera(sightings, target, size), names)
     _require_different(views)
     sigma = print_sigma if release and isinstance(target, DotTarget) else None
-    adjusted = adjust(camera, target.points, target.radius, views, free, sigma)
-    views, kept, odd = _without_odd(adjusted, kept, names, target)
-    rejected += odd
+    nominal, radius = target.points, target.radius
+    rough = _rough(_first_camera(sightings, target, size), target, views, sigma)
+    usable = [(seen, name) for seen, name, good in zip(sightings, names, kept, strict=True) if good]
+    views, _, odd = _without_misfits(rough, usable, target)
     _require_different(views)
-    adjusted = adjust(adjusted.camera, target.points, target.radius, views, free, sigma, start=adjusted.points)
+    fits = fit_lenses(rough.camera, nominal, radius, views, sigma, start=rough.points)
+    compared = compare(fits)
+    used = forced or max(compared, key=lambda fit: fit.score).lens
+    if used.name not in fits or forced is not None:
+        free = used.free
+        fits[used.name] = adjust(used.start(rough.camera), nominal, radius, views, free, sigma, start=rough.points)
+    views, places, odd = _without_misfits(fits[used.name], usable, target)
+    _require_different(views)
+    adjusted = adjust(fits[used.name].camera, nominal, radius, views, used.free, sigma, start=fits[used.name].points)
     _require_focal(adjusted)
-    moved = adjusted.points - target.points
+    choice = LensChoice(used, compared, pattern_probability(adjusted, nominal, used, sigma))
+    moved = adjusted.points - nominal
     placed = replace(target, points=adjusted.points) if isinstance(target, DotTarget) and sigma else target
-    used = tuple(name for name, good in zip(names, kept, strict=True) if good)
-    released = float(np.sqrt((moved**2).sum(axis=1).mean()))
-    return CalibratedCamera(adjusted.camera, placed, adjusted.views, used, tuple(rejected), adjusted.noise, released)
+    return CalibratedCamera(
+        adjusted.camera,
+        placed,
+        adjusted.views,
+        tuple(usable[k][1] for k in places),
+        (*rejected, *odd),
+        adjusted.noise,
+        float(np.sqrt((moved**2).sum(axis=1).mean())),
+        choice,
+    )
+
+
+def _forced(estimated: Sequence[str] | None, lens: str | None) -> Lens | None:
+    """The model that was asked for; None where the images choose."""
+    if estimated is None:
+        return None if lens is None else lens_named(lens)
+    require(lens is None, "state the lens model or its coefficients, not both")
+    for name in estimated:
+        require(name in BROWN, f"no term of distortion is called '{name}'{nearest(name, BROWN)} ({', '.join(BROWN)})")
+    terms = tuple(name for name in BROWN if name in estimated)
+    same = [known for known in LENSES.values() if known.kind == "brown" and known.terms == terms]
+    return same[0] if same else Lens("+".join(terms) or "none", "brown", terms, "as asked for")
+
+
+def _rough(camera: Camera, target: Any, views: Sequence[View], sigma: float | None) -> Adjustment:
+    """A first fit that knows most lenses; outliers are still in it."""
+    fits: list[Adjustment] = []
+    refused: InputError | None = None
+    for name in ("k3", "fisheye"):
+        lens = LENSES[name]
+        start = lens.start(fits[0].camera if fits else camera)
+        try:
+            fits.append(adjust(start, target.points, target.radius, views, lens.free, sigma))
+        except InputError as error:
+            refused = error
+    if not fits:
+        assert refused is not None
+        raise refused
+    return min(fits, key=lambda fit: fit.cost)
 
 
 def expected(camera: Camera, target: Any, rotation: Array, position: Array) -> Array:
@@ -217,26 +270,34 @@ def _require_focal(adjusted: Adjustment) -> None:
         )
 
 
-def _without_odd(
-    adjusted: Adjustment, kept: list[bool], names: Sequence[str], target: Any
-) -> tuple[list[View], list[bool], list[tuple[str, str]]]:
-    """Views without dots that do not fit, corrected for uneven light; and without views that fit badly as a whole."""
-    rms = np.array([np.sqrt((view.residuals**2).mean()) for view in adjusted.views])
-    typical = float(np.median(rms))
-    placed = _Placed(adjusted.points, target.radius, bright=target.bright)
-    views, flags, odd = [], list(kept), []
-    places = [k for k, good in enumerate(kept) if good]
-    for view, size, place in zip(adjusted.views, rms, places, strict=True):
-        if size > max(_ODD_VIEW * typical, 0.02):
-            flags[place] = False
-            odd.append((names[place], f"residuals of {size:.2g} px where others have {typical:.2g} px"))
+def _without_misfits(
+    adjusted: Adjustment, usable: Sequence[tuple[Sighting, str]], target: Any
+) -> tuple[list[View], list[int], list[tuple[str, str]]]:
+    """Views with the dots that a measurement of a pose keeps, their places in `usable`, and why others are left out."""
+    placed: Any = _Placed(adjusted.points, target.radius, bright=target.bright)
+    views, places, odd = [], [], []
+    for k, (seen, name) in enumerate(usable):
+        try:
+            pose = pose_of(seen, placed, adjusted.camera)
+        except ImageRefused as refused:
+            odd.append((name, str(refused)))
             continue
-        far = np.abs(view.residuals).max(axis=1) / view.seen.sigma
-        good = far < _FAR * max(float(np.median(far)), 1.0) * 1.5
-        seen = view.seen.select(good)
-        shift = light_shift(seen, placed, adjusted.camera, view.rotation, view.position)
-        views.append(View(seen, view.rotation, view.position, seen.pixels - shift))
-    return views, flags, odd
+        own = replace(target, points=adjusted.points) if isinstance(target, DotTarget) else target
+        pixels = expected(adjusted.camera, own, pose.rotation, pose.position)[pose.which] + pose.residuals
+        spots = None if seen.spots is None else seen.spots.select(np.isin(seen.which, pose.which))
+        kept = Sighting(pose.which, pixels, pose.weight, spots)
+        views.append(View(kept, pose.rotation, pose.position, pixels, pose.residuals))
+        places.append(k)
+    rms = np.array([np.sqrt((view.residuals**2).mean()) for view in views])
+    typical = float(np.median(rms)) if len(rms) else 0.0
+    good = rms <= max(_ODD_VIEW * typical, 0.02)
+    odd += [
+        (usable[place][1], f"residuals of {size:.2g} px where others have {typical:.2g} px")
+        for place, size, fits in zip(places, rms, good, strict=True)
+        if not fits
+    ]
+    chosen = np.flatnonzero(good).tolist()
+    return [views[k] for k in chosen], [places[k] for k in chosen], odd
 
 
 @dataclass(frozen=True)
@@ -251,7 +312,8 @@ class _Placed:
 __all__ = ["CalibratedCamera", "ImageRefused", "anchored", "calibrate_camera", "expected"]
 
 
-_KEYS = ("size", "focal", "center", "distortion", "covariance", "noise", "target")
+_NOISE = ("noise", "residual_ratio", "residual_spread", "residual_freedom")
+_KEYS = ("size", "focal", "center", "lens", "distortion", "covariance", *_NOISE, "dots_sigma", "target")
 
 
 def camera_text(calibrated: CalibratedCamera) -> str:
@@ -264,19 +326,40 @@ def camera_text(calibrated: CalibratedCamera) -> str:
         >>> print(camera_text(calibrated).splitlines()[1])
         size = [640, 480]  # pixels
     """
+    head = f"# {len(calibrated.views)} images, residuals {calibrated.rms:.4f} px"
     camera = calibrated.camera
+    if camera.noise is None:
+        camera = replace(camera, noise=NoiseLevel(calibrated.noise, 1.0, 0.0, 1.0))
+    return "\n".join([head, camera_toml(camera), "[target]", target_text(calibrated.target)])
+
+
+def camera_toml(camera: Camera) -> str:
+    """A camera as TOML, without the target that it was calibrated with.
+
+    Examples:
+        >>> print(camera_toml(Camera((640, 480), [600.0, 600.0], [319.5, 239.5])).splitlines()[1])
+        focal = [600.0, 600.0]  # fx, fy in pixels
+    """
     lines = [
-        f"# {len(calibrated.views)} images, residuals {calibrated.rms:.4f} px",
         f"size = {list(camera.size)}  # pixels",
         f"focal = {camera.focal.tolist()}  # fx, fy in pixels",
         f"center = {camera.center.tolist()}  # cx, cy; the center of the first pixel is 0, 0",
-        f"distortion = {camera.distortion.tolist()}  # k1, k2, p1, p2, k3 as in OpenCV",
-        f"noise = {calibrated.noise!r}  # standard deviation of a dot's centroid, pixels",
+        *([] if camera.lens == "brown" else [f'lens = "{camera.lens}"']),
+        f"distortion = {camera.distortion.tolist()}  # {', '.join(camera.names[4:])} as in OpenCV",
     ]
+    if camera.noise is not None:
+        level = camera.noise
+        lines += [
+            f"noise = {level.sigma!r}  # standard deviation of a dot's centroid, pixels",
+            f"residual_ratio = {level.ratio!r}  # residuals over what the noise of the pixels predicts",
+            f"residual_spread = {level.spread!r}  # standard deviation of its logarithm between images, beyond chance",
+            f"residual_freedom = {level.freedom!r}  # degrees of freedom",
+            f"dots_sigma = {camera.dots_sigma!r}  # standard deviation of the places of the target's dots, m",
+        ]
     if camera.covariance is not None:
-        lines += ["covariance = [  # of fx, fy, cx, cy, k1, k2, p1, p2, k3"]
+        lines += [f"covariance = [  # of {', '.join(camera.names)}"]
         lines += [f"    {row}," for row in camera.covariance.tolist()] + ["]"]
-    return "\n".join([*lines, "", "[target]", target_text(calibrated.target)])
+    return "\n".join([*lines, ""])
 
 
 def read_camera(path: str | Path) -> tuple[Camera, AnyTarget | None]:
@@ -299,9 +382,17 @@ def read_camera(path: str | Path) -> tuple[Camera, AnyTarget | None]:
     for name in ("size", "focal", "center"):
         require(name in data, f"{path} is no camera: it states no {name}")
     try:
-        covariance = data.get("covariance")
-        size = tuple(data["size"])
-        camera = Camera(size, data["focal"], data["center"], _array(data.get("distortion", [])), covariance)
+        level = NoiseLevel(*(float(data[name]) for name in _NOISE)) if all(name in data for name in _NOISE) else None
+        camera = Camera(
+            tuple(data["size"]),
+            data["focal"],
+            data["center"],
+            _array(data.get("distortion", [])),
+            data.get("covariance"),
+            str(data.get("lens", "brown")),
+            level,
+            float(data.get("dots_sigma", 0.0)),
+        )
     except (InputError, TypeError, ValueError) as error:
         raise InputError(f"{path}: {error}") from error
     target = data.get("target")

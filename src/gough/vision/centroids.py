@@ -11,6 +11,10 @@ from gough.vision.optics import compiled
 _RING = 2.5
 """Width of the ring around a spot's window in which the ground is measured, pixels."""
 _ROUNDS = 2
+_LARGEST = 100.0
+"""Half axis of a spot, pixels: larger ones are not measured."""
+_FEWEST = 12
+"""Pixels from which the ground is measured at least; with fewer, those near other spots count too."""
 _STRAY, _STRAY_NOISE = 0.12, 5.0
 """Light in the ring is stray beyond so much of the spot's level and so many standard deviations of noise."""
 _ALIKE = 0.85
@@ -64,6 +68,10 @@ def measure(image: Any, shapes: Array, margins: Array, ceiling: int) -> Array:
     """
     out = np.full((len(shapes), 15), np.nan)
     ring, sums = np.empty(40000), np.empty(6)
+    clear = margins.max() if len(margins) else 0.0
+    every = np.empty((len(shapes), 6))
+    for k in range(len(shapes)):
+        every[k] = _axes(shapes[k])
     for k in range(len(shapes)):
         ellipse = _axes(shapes[k])
         reach = margins[k] + _RING
@@ -71,9 +79,12 @@ def measure(image: Any, shapes: Array, margins: Array, ceiling: int) -> Array:
         half_u, half_v = np.hypot(c * long, s * short), np.hypot(s * long, c * short)
         inside = ellipse[0] - half_u > 1 and ellipse[0] + half_u < image.shape[1] - 2
         inside &= ellipse[1] - half_v > 1 and ellipse[1] + half_v < image.shape[0] - 2
-        if not inside or long > 100:
+        if not inside or long > _LARGEST:
             continue
-        n = _around(image, ellipse, margins[k], half_u, half_v, ring)
+        near = _near(every, k, reach + clear)
+        n = _around(image, ellipse, margins[k], half_u, half_v, ring, every[near], clear)
+        if n < _FEWEST:
+            n = _around(image, ellipse, margins[k], half_u, half_v, ring, every[:0], clear)
         middle = float(image[int(np.rint(ellipse[1])), int(np.rint(ellipse[0]))])
         ground, noise = _ground(ring[:n], middle)
         for _ in range(_ROUNDS):
@@ -102,9 +113,12 @@ def _axes(shape: Array) -> Array:
 
 @compiled
 def _around(  # noqa: PLR0917 - numba knows no keywords
-    image: Any, ellipse: Array, margin: float, half_u: float, half_v: float, ring: Array
+    image: Any, ellipse: Array, margin: float, half_u: float, half_v: float, ring: Array, others: Array, clear: float
 ) -> int:
-    """Write the pixels of the ring around the window into `ring`; how many there are."""
+    """Write the pixels of the ring around the window, but for those near other spots, into `ring`; how many there are.
+
+    Blurred light of neighbors in the ring would be taken for a slope of the ground.
+    """
     u, v, long, short, c, s = ellipse
     a, b = 1 / (long + margin) ** 2, 1 / (short + margin) ** 2
     a_out, b_out = 1 / (long + margin + _RING) ** 2, 1 / (short + margin + _RING) ** 2
@@ -112,10 +126,36 @@ def _around(  # noqa: PLR0917 - numba knows no keywords
     for i in range(int(np.ceil(v - half_v)), int(np.floor(v + half_v)) + 1):
         for j in range(int(np.ceil(u - half_u)), int(np.floor(u + half_u)) + 1):
             p, q = c * (j - u) + s * (i - v), c * (i - v) - s * (j - u)
-            if p * p * a + q * q * b > 1 and p * p * a_out + q * q * b_out <= 1 and n < len(ring):
+            inside = p * p * a + q * q * b > 1 and p * p * a_out + q * q * b_out <= 1 and n < len(ring)
+            if inside and _is_clear(others, j, i, clear):
                 ring[n] = image[i, j]
                 n += 1
     return n
+
+
+@compiled
+def _near(every: Array, own: int, reach: float) -> Any:
+    """Numbers of other spots whose surroundings may overlap those of a spot."""
+    out = np.empty(len(every), np.int64)
+    n = 0
+    for k in range(len(every)):
+        far = every[own, 2] + every[k, 2] + reach
+        du, dv = every[k, 0] - every[own, 0], every[k, 1] - every[own, 1]
+        if k != own and every[k, 2] < _LARGEST and du * du + dv * dv < far * far:
+            out[n] = k
+            n += 1
+    return out[:n]
+
+
+@compiled
+def _is_clear(others: Array, u: float, v: float, clear: float) -> bool:
+    """Whether a pixel is farther than `clear` from all these spots."""
+    for k in range(len(others)):
+        du, dv = u - others[k, 0], v - others[k, 1]
+        p, q = others[k, 4] * du + others[k, 5] * dv, others[k, 4] * dv - others[k, 5] * du
+        if (p / (others[k, 2] + clear)) ** 2 + (q / (others[k, 3] + clear)) ** 2 < 1:
+            return False
+    return True
 
 
 @compiled

@@ -11,11 +11,40 @@ from gough.core.errors import require
 _WIDEST = 1 << 20
 """Pixels; no sensor has more in a row."""
 PARAMETERS = ("fx", "fy", "cx", "cy", "k1", "k2", "p1", "p2", "k3")
+BROWN = (*PARAMETERS[4:], "k4", "k5", "k6", "s1", "s2", "s3", "s4")
+"""Coefficients of Brown's model and its extensions, in OpenCV's order."""
+FISHEYE = ("k1", "k2", "k3", "k4")
+KINDS = ("brown", "fisheye")
+_LENGTHS = (5, 8, 12)
+"""Numbers of coefficients that are kept: Brown's model, the rational one, and that with a thin prism."""
+
+
+@dataclass(frozen=True)
+class NoiseLevel:
+    """How far dots were found beside their predicted places in the images that calibrated a camera.
+
+    Examples:
+        >>> NoiseLevel(0.012, 1.1, 0.0, 900).ratio
+        1.1
+    """
+
+    sigma: float
+    """Standard deviation of a coordinate of a dot's centroid, pixels."""
+    ratio: float
+    """Residuals over the standard deviations that the pixels' noise predicts for them, root mean square."""
+    spread: float
+    """Standard deviation of the logarithm of this ratio between images, beyond that of chance."""
+    freedom: float
+    """Degrees of freedom of the residuals."""
+
+    def __post_init__(self) -> None:
+        require(self.sigma > 0 and self.ratio > 0, "sigma and ratio of a camera's noise must be positive")
+        require(self.spread >= 0 and self.freedom >= 1, "spread of a camera's noise is ≥ 0, its freedom ≥ 1")
 
 
 @dataclass(frozen=True, eq=False)
 class Camera(ArrayValue):
-    """A pinhole camera with Brown's distortion [BRO71], in OpenCV's conventions.
+    """A camera with Brown's distortion [BRO71] or a fisheye lens [KB06], in OpenCV's conventions.
 
     Examples:
         >>> camera = Camera((1024, 768), [672.0, 672.0], [511.5, 383.5], [-0.12, 0.03, 0.0, 0.0, 0.0])
@@ -33,9 +62,18 @@ class Camera(ArrayValue):
     center: Array
     """cx, cy in pixels."""
     distortion: Array = field(default_factory=lambda: np.zeros(5))
-    """k1, k2, p1, p2, k3; those left out are zero."""
+    """k1, k2, p1, p2, k3, then k4, k5, k6 of the rational model, s1 … s4 of a thin prism; k1 … k4 of a fisheye lens.
+
+    Those left out are zero; there are 5, 8 or 12 of them, or 4 of a fisheye lens.
+    """
     covariance: Array | None = None
-    """(9, 9) of the errors of `parameters`; None where it is not known."""
+    """(p, p) of the errors of `parameters`; None where it is not known."""
+    lens: str = "brown"
+    """"brown" or "fisheye"."""
+    noise: NoiseLevel | None = None
+    """Residuals of its calibration; None where they are not known."""
+    dots_sigma: float = 0.0
+    """Standard deviation of the places of the target's dots after the calibration, m."""
 
     def __post_init__(self) -> None:
         whole = len(self.size) == 2 and all(v == v // 1 and 0 < v <= _WIDEST for v in self.size)
@@ -46,17 +84,27 @@ class Camera(ArrayValue):
             require(len(values) == n and bool(np.isfinite(values).all()), f"{name} of a camera must be two numbers")
             object.__setattr__(self, name, values)
         require(bool((self.focal > 0).all()), "focal lengths must be positive, in pixels")
+        require(self.lens in KINDS, f"a lens is of the kind {' or '.join(KINDS)}, not '{self.lens}'")
         k = array(self.distortion, "distortion", ndim=1)
-        require(len(k) <= 5 and bool(np.isfinite(k).all()), "distortion is k1, k2, p1, p2, k3: at most five numbers")
-        object.__setattr__(self, "distortion", np.pad(k, (0, 5 - len(k))))
+        lengths, known = ((len(FISHEYE),), FISHEYE) if self.lens == "fisheye" else (_LENGTHS, BROWN)
+        fits = len(k) <= lengths[-1] and bool(np.isfinite(k).all())
+        require(fits, f"distortion of a {self.lens} lens is {', '.join(known)}: at most {lengths[-1]} numbers")
+        full = next(n for n in lengths if n >= len(k))
+        object.__setattr__(self, "distortion", np.pad(k, (0, full - len(k))))
         if self.covariance is not None:
             C = array(self.covariance, "covariance", ndim=2)
-            require(C.shape == (9, 9), f"the covariance of a camera must be (9, 9), not {C.shape}")
+            n = 4 + full
+            require(C.shape == (n, n), f"the covariance of this camera must be ({n}, {n}), not {C.shape}")
             object.__setattr__(self, "covariance", C)
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Names of `parameters`."""
+        return (*PARAMETERS[:4], *(FISHEYE if self.lens == "fisheye" else BROWN)[: len(self.distortion)])
+
+    @property
     def parameters(self) -> Array:
-        """fx, fy, cx, cy, k1, k2, p1, p2, k3."""
+        """fx, fy, cx, cy and the coefficients of the lens; their number tells `gough.vision.optics` the model."""
         return np.concatenate([self.focal, self.center, self.distortion])
 
     @property

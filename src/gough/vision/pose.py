@@ -1,6 +1,6 @@
 """The pose of a target in one image, with its covariance."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from gough.core.errors import require
 from gough.core.rotations import nearest_rotation
 from gough.vision.detector import ImageRefused, Sighting, find_target, homography
 from gough.vision.lens import Camera
-from gough.vision.spots import Spots
+from gough.vision.light import Light, light_of
 from gough.vision.targets import CharucoBoard, CircleGrid, DotTarget
 
 _FEWEST, _PASSES = 8, 4
@@ -21,8 +21,6 @@ _DIM = 0.04
 """Relative lack or excess of light beyond which a dot is left out: something covers it, or shines on it."""
 _STRAY, _LEAK = 0, 0.25
 """Pixels of stray light around a dot, and pull by its neighbors in standard deviations, beyond which it is left out."""
-_BLACK = 1 / 3
-"""Black paper reflects at most so much of what white paper does."""
 _APART = 25.0
 """The wrong one of two poses must be worse by so much χ²."""
 _FACING = 0.02
@@ -40,7 +38,8 @@ class MeasuredPose:
     position: Array
     """(3,): of its origin, m."""
     covariance: Array
-    """(6, 6) of position in m and left rotation vector in rad, from the image's noise alone."""
+    """(6, 6) of position in m and left rotation vector in rad, from noise and light of the image: not from errors that
+    all images of a camera share."""
     which: npt.NDArray[np.int64]
     """Numbers of the dots that were used."""
     residuals: Array
@@ -51,6 +50,14 @@ class MeasuredPose:
     """(m,): standard deviation by which each dot was weighted, pixels."""
     noise: float
     """Standard deviation of a coordinate of a centroid, from the residuals, pixels."""
+    light: Array = field(default_factory=lambda: np.zeros((6, 6)))
+    """(6, 6): the part of `covariance` that comes from uneven light, whose correction is uncertain."""
+    common: Array = field(default_factory=lambda: np.zeros((6, 0)))
+    """(6, k): what standard deviations of the camera do to the pose; errors that all images of a camera share."""
+    dots: Array = field(default_factory=lambda: np.zeros((6, 0)))
+    """(6, 2 n): what standard deviations of the places of all n dots on the sheet do to the pose; shared too."""
+    pixels: Array = field(default_factory=lambda: np.empty((0, 2)))
+    """(m, 2): centroids of the dots that were used, corrected for light."""
 
     @property
     def rms(self) -> float:
@@ -90,8 +97,8 @@ def pose_of(seen: Sighting, target: DotTarget | CircleGrid | CharucoBoard, camer
     """The pose of a target whose points were found."""
     R, t = first_guess(seen, target, camera)
     fitted = _refined(seen, target, camera, seen.pixels, R, t)
-    seen, fitted, left_out, shift = _without_misfits(seen, target, camera, fitted)
-    pixels = seen.pixels - shift
+    seen, fitted, left_out, light = _without_misfits(seen, target, camera, fitted)
+    pixels = seen.pixels - light.shift
     fitted = _refined(seen, target, camera, pixels, fitted[0], fitted[1])
     R, t, cost, N, residuals = fitted
     scale = cost / (2 * len(seen) - 6)
@@ -102,7 +109,44 @@ def pose_of(seen: Sighting, target: DotTarget | CircleGrid | CharucoBoard, camer
         )
     _require_unique(seen, target, camera, pixels, fitted, scale)
     noise = float(np.sqrt(scale * np.mean(seen.sigma**2)))
-    return MeasuredPose(R, t, np.asarray(scale * np.linalg.inv(N)), seen.which, residuals, left_out, seen.sigma, noise)
+    inverse = np.linalg.inv(N)
+    points = np.ascontiguousarray(target.points[seen.which])
+    gain, by_camera, by_point = _gain(R, t, points, seen.sigma, camera)
+    by_light = gain @ light.factor.reshape(2 * len(seen), -1)
+    uneven = by_light @ by_light.T
+    spread = scale * inverse + uneven
+    common = np.zeros((6, 0)) if camera.covariance is None else -gain @ by_camera @ _root(camera.covariance)
+    dots = np.zeros((6, 0))
+    if camera.dots_sigma > 0:
+        by_dots = np.zeros((6, len(target.points), 2))
+        by_dots[:, seen.which] = np.einsum("kmi,mij->kmj", gain.reshape(6, -1, 2), by_point[..., :2])
+        dots = camera.dots_sigma * by_dots.reshape(6, -1)
+    return MeasuredPose(R, t, spread, seen.which, residuals, left_out, seen.sigma, noise, uneven, common, dots, pixels)
+
+
+def camera_factor(R: Array, t: Array, points: Array, weight: Array, camera: Camera) -> Array:
+    """(6, k): what independent standard deviations of the camera's parameters do to a pose."""
+    gain, by_camera, _ = _gain(R, t, np.ascontiguousarray(points), weight, camera)
+    assert camera.covariance is not None
+    return np.asarray(-gain @ by_camera @ _root(camera.covariance))
+
+
+def _gain(R: Array, t: Array, points: Array, weight: Array, camera: Camera) -> tuple[Array, Array, Array]:
+    """Slopes of the least-squares pose by pixels (6, 2m), and of these by camera (2m, p) and points (m, 2, 3)."""
+    from gough.vision import optics  # noqa: PLC0415 - numba
+
+    _, by_pose, by_camera, by_point = optics.slopes(camera.parameters, R, t, points)
+    J = by_pose.reshape(-1, 6)
+    weighted = J / np.repeat(weight, 2)[:, None] ** 2
+    return np.asarray(np.linalg.solve(weighted.T @ J, weighted.T), float), by_camera.reshape(len(J), -1), by_point
+
+
+def _root(C: Array) -> Array:
+    """F with F Fᵀ = C, without columns of zeros."""
+    size = np.sqrt(np.maximum(C.diagonal(), 1e-300))
+    values, vectors = np.linalg.eigh(C / np.outer(size, size))
+    seen = values > 1e-12 * max(float(values[-1]), 1e-300)
+    return np.asarray(size[:, None] * vectors[:, seen] * np.sqrt(values[seen]))
 
 
 Fitted = tuple[Array, Array, float, Array, Array]
@@ -129,79 +173,31 @@ def first_guess(seen: Sighting, target: Any, camera: Camera) -> tuple[Array, Arr
 
 def _without_misfits(
     seen: Sighting, target: Any, camera: Camera, fitted: Fitted
-) -> tuple[Sighting, Fitted, npt.NDArray[np.int64], Array]:
-    """Without dots that are not where, or not as bright as, the others say; which they are, and the light's shift."""
-    all_seen, shift = seen.which, np.zeros_like(seen.pixels)
+) -> tuple[Sighting, Fitted, npt.NDArray[np.int64], Light]:
+    """Without dots that are not where, or not as bright as, the others say; which they are, and the light."""
+    all_seen, n = seen.which, len(seen)
+    light = Light(np.zeros(n), np.zeros((n, 2)), np.zeros((n, 2, 0)))
     for _ in range(_PASSES):
         scaled = np.abs(fitted[4]) / seen.sigma[:, None]
         typical = max(float(np.median(scaled)) / 0.6745, 1.0)
         bad = scaled.max(axis=1) > _FAR * typical
         if seen.spots is not None:
-            excess, *light = _relative_light(seen, target, camera, fitted[0], fitted[1])
-            shift = _shift(seen.spots, *light)
+            light = light_of(seen, target, camera, fitted[0], fitted[1])
+            excess = light.excess
             bad |= (seen.spots.stray > _STRAY) | (seen.spots.leak > _LEAK * seen.sigma)
             bad |= np.abs(excess) > max(_DIM, 4.5 * float(np.median(np.abs(excess))) / 0.6745)
         if not bad.any():
             break
-        seen, shift = seen.select(~bad), shift[~bad]
+        seen, light = seen.select(~bad), Light(*(each[~bad] for each in light))
         if len(seen) < _FEWEST:
             raise ImageRefused(f"only {len(seen)} dots fit together: the others are hidden or not dots")
         fitted = _refined(seen, target, camera, seen.pixels, fitted[0], fitted[1])
-    return seen, fitted, np.setdiff1d(all_seen, seen.which), shift
-
-
-def _relative_light(
-    seen: Sighting, target: Any, camera: Camera, R: Array, t: Array
-) -> tuple[Array, Array, Array, Array]:
-    """For each dot: logarithm of its light over a smooth fit, the fit's slope (n, 2), ground's slope, disc moments."""
-    from gough.vision import optics  # noqa: PLC0415 - numba
-
-    assert seen.spots is not None
-    images = optics.discs(camera.parameters, R, t, np.ascontiguousarray(target.points[seen.which]), target.radius)
-    size = max(camera.size) / 2
-    u, v = ((seen.pixels - (np.array(camera.size) - 1) / 2) / size).T
-    basis = np.column_stack([np.ones(len(u)), u, v, u * u, u * v, v * v])
-    level = np.log(np.maximum(seen.spots.flux, 1e-3) / images[:, 2])
-    near = np.abs(level - np.median(level)) < 0.5  # a robust start: half a dot is far from a whole one
-    kept = basis[near]
-    fit = np.linalg.solve(kept.T @ kept + 1e-12 * np.eye(6), kept.T @ level[near])
-    slope = np.column_stack([fit[1] + 2 * u * fit[3] + v * fit[4], fit[2] + u * fit[4] + 2 * v * fit[5]]) / size
-    lit = np.exp(basis @ fit)
-    share = _ground_share(lit[near], seen.spots.ground[near], bright=target.bright)
-    return level - basis @ fit, slope, share * lit[:, None] * slope, images[:, 3:6]
-
-
-def _ground_share(lit: Array, ground: Array, *, bright: bool) -> float:
-    """How much the ground grows where the dots' light above it grows by 1: both are paper in the same light.
-
-    Only that much of the ground's slope is believed. What the rings around dots show beyond it is light of neighbors
-    and noise, and a slope fitted to that would shift all dots together, which residuals do not show.
-    """
-    spread = lit - lit.mean()
-    share = float(spread @ ground / max(spread @ spread, 1e-12))
-    least, most = (0.0, float(ground.mean() / lit.mean())) if bright else (-1 / (1 - _BLACK), -1.0)
-    return min(max(share, least), most)
+    return seen, fitted, np.setdiff1d(all_seen, seen.which), light
 
 
 def light_shift(seen: Sighting, target: Any, camera: Camera, R: Array, t: Array) -> Array:
-    """How far uneven light shifts centroids, pixels (n, 2): M ∇ log L of the dot, and the ground's slope in the window.
-
-    M are the second moments of the dot's image: light that grows to one side weighs that side more.
-    """
-    if seen.spots is None:
-        return np.zeros_like(seen.pixels)
-    return _shift(seen.spots, *_relative_light(seen, target, camera, R, t)[1:])
-
-
-def _shift(spots: Spots, slope: Array, ground: Array, moments: Array) -> Array:
-    return _times(moments, slope) + _times(spots.window / spots.flux[:, None], ground)
-
-
-def _times(symmetric: Array, vector: Array) -> Array:
-    """Rows (uu, uv, vv) as matrices times rows (u, v)."""
-    uu, uv, vv = symmetric.T
-    u, v = vector.T
-    return np.column_stack([uu * u + uv * v, uv * u + vv * v])
+    """How far uneven light shifts centroids, pixels (n, 2)."""
+    return np.zeros_like(seen.pixels) if seen.spots is None else light_of(seen, target, camera, R, t).shift
 
 
 def _require_unique(  # noqa: PLR0917

@@ -4,21 +4,24 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gough.core.arrays import Array
+from gough.core.arrays import Array, array
 from gough.core.errors import InputError, require
 from gough.core.threads import one_blas_thread
 from gough.data import Poses
 from gough.vision.detector import ImageRefused
 from gough.vision.images import read_image
 from gough.vision.lens import Camera
-from gough.vision.pose import MeasuredPose, measure_pose
+from gough.vision.pose import MeasuredPose, camera_factor, measure_pose
+from gough.vision.pose_enclosure import Assumed, PoseBounds, enclose_pose
 from gough.vision.targets import AnyTarget
 
 _CHUNK = 8
+_LOW_RANK = 12
+"""Combinations of the errors of printed dots that poses share; others count as errors of each pose."""
 
 
 @dataclass(frozen=True)
@@ -37,27 +40,79 @@ class MeasuredImages:
     measured: tuple[MeasuredPose, ...]
     rejected: tuple[tuple[str, str], ...]
     """Names of the other images, and why they give no pose."""
+    size_sigma: float = 0.0
+    """Relative standard deviation of the target's size, on which the metre of all poses depends."""
 
     def __len__(self) -> int:
         return len(self.measured)
 
-    def to_poses(self, readings: Any = None, configuration: Any = None, run: Any = None) -> Poses:
-        """The poses with their covariances, in the camera's frame, for a calibration.
+    def to_poses(
+        self, readings: Any = None, configuration: Any = None, run: Any = None, half_width: Any = None
+    ) -> Poses:
+        """The poses with their covariances and the errors that they share, in the camera's frame, for a calibration.
 
         Args:
             readings: (N, chains) of the robot's sensors, if they are known.
             configuration: (N,): images with the same number show the same configuration of the robot.
             run: (N,): images with the same number were taken without moving the robot in between.
+            half_width: (N, 6) bounds of the errors, such as those of `bounded_pose`.
         """
         require(len(self.measured) > 0, "no image gave a pose")
+        own, dots = np.array([pose.covariance for pose in self.measured]), self._by_dots(_LOW_RANK)
+        parts = [np.array([pose.common for pose in self.measured]), dots.kept]
+        if self.size_sigma > 0:
+            parts.append(self._by_size()[..., None])
+        shared = np.concatenate(parts, axis=2)
         return Poses(
             np.array([pose.position for pose in self.measured]),
             np.array([pose.rotation for pose in self.measured]),
             np.zeros((len(self), 0)) if readings is None else readings,
-            np.array([pose.covariance for pose in self.measured]),
+            own + dots.rest,
+            common=shared if shared.shape[2] else None,
+            half_width=half_width,
             configuration=configuration,
             run=run,
         )
+
+    def budget(self) -> dict[str, Array]:
+        """Covariances (N, 6, 6) of each pose by their causes: noise, light, camera, dots and size of the target.
+
+        Examples:
+            >>> pose, _, _ = _example()
+            >>> budget = MeasuredImages(("a.png",), (pose,), ()).budget()
+            >>> list(budget), bool(np.allclose(budget["total"][0], pose.covariance))
+            (['noise', 'light', 'camera', 'target', 'size', 'total'], True)
+        """
+        light = np.array([pose.light for pose in self.measured])
+        own = np.array([pose.covariance for pose in self.measured])
+        camera = np.array([pose.common @ pose.common.T for pose in self.measured])
+        by_size = self._by_size()
+        size = by_size[:, :, None] * by_size[:, None]
+        target = np.array([pose.dots @ pose.dots.T for pose in self.measured])
+        parts = {"noise": own - light, "light": light, "camera": camera, "target": target, "size": size}
+        return {**parts, "total": own + camera + target + size}
+
+    def _by_dots(self, count: int) -> "_LowRank":
+        """Errors of poses by those of the printed dots: the `count` combinations that matter most, and the rest."""
+        factor = np.array([pose.dots for pose in self.measured])
+        sigma = np.array([pose.sigma for pose in self.measured])
+        white = (factor / sigma[..., None]).reshape(6 * len(factor), factor.shape[2])
+        _, vectors = np.linalg.eigh(white.T @ white)
+        turned = factor @ vectors[:, ::-1]
+        rest = turned[..., count:]
+        return _LowRank(turned[..., :count], np.asarray(rest @ np.swapaxes(rest, 1, 2)))
+
+    def _by_size(self) -> Array:
+        """(N, 6): what a standard deviation of the target's size does to the poses."""
+        position = np.array([pose.position for pose in self.measured])
+        return np.asarray(self.size_sigma * np.hstack([position, np.zeros_like(position)]))
+
+
+class _LowRank(NamedTuple):
+    """Errors that poses share, and the covariances of what is taken as each pose's own."""
+
+    kept: Array
+    rest: Array
 
 
 def measure_images(
@@ -66,6 +121,7 @@ def measure_images(
     camera: Camera,
     *,
     names: Sequence[str] | None = None,
+    size_sigma: float = 0.0,
     executor: Executor | None = None,
     on_image: Callable[[int], None] | None = None,
 ) -> MeasuredImages:
@@ -76,6 +132,7 @@ def measure_images(
         target: What they show.
         camera: That took them.
         names: Names of the images; those of the files by default.
+        size_sigma: Relative standard deviation of the target's size.
         executor: Several processes share the work if one is given.
         on_image: Called with the number of images done.
 
@@ -88,6 +145,7 @@ def measure_images(
         ...     measure_images([Path(folder, "a.png")], target, camera).rejected
         (('a.png', 'it is no image that OpenCV can read'),)
     """
+    require(0 <= size_sigma < 0.1, "the relative standard deviation of the target's size must be between 0 and 0.1")
     names = [file.name for file in files] if names is None else list(names)
     kept, measured, rejected = [], [], []
     for done, (name, answer) in enumerate(zip(names, _answers(files, target, camera, executor), strict=True), start=1):
@@ -98,7 +156,7 @@ def measure_images(
             rejected.append((name, answer))
         if on_image is not None:
             on_image(done)
-    return MeasuredImages(tuple(kept), tuple(measured), tuple(rejected))
+    return MeasuredImages(tuple(kept), tuple(measured), tuple(rejected), size_sigma)
 
 
 def _answers(
@@ -127,46 +185,71 @@ def _measured(files: Sequence[Path], target: AnyTarget, camera: Camera) -> list[
 def pose_intervals(measured: Sequence[MeasuredPose], k: float = 3.0) -> tuple[Array, Array]:
     """Half-widths of position (N, 3) in m and of the left rotation vector (N, 3) in rad: k standard deviations.
 
-    Nothing proves that an error is within k standard deviations: 99.7 % of Gaussian errors are within 3, each axis by
-    itself.
+    Errors of the camera count too, where its covariance is known. Nothing proves that an error is within k standard
+    deviations: 99.7 % of Gaussian errors are within 3, each axis by itself.
 
     Examples:
         >>> pose, _, _ = _example()
         >>> position, rotation = pose_intervals([pose])
-        >>> bool((position[0] == 3 * pose.sigma[:3]).all())
+        >>> bool(np.allclose(position[0], 3 * pose.sigma[:3]))
         True
     """
     require(k > 0, "an interval is a positive number of standard deviations wide")
-    sigma = np.array([pose.sigma for pose in measured])
+    sigma = np.sqrt([pose.sigma**2 + (pose.common**2).sum(axis=1) + (pose.dots**2).sum(axis=1) for pose in measured])
     return k * sigma[:, :3], k * sigma[:, 3:]
 
 
-def bounded_pose(pose: MeasuredPose, target: AnyTarget, camera: Camera, error: float) -> tuple[Array, Array]:
-    """Half-widths of position (3,) in m and left rotation vector (3,) in rad if centroids are off by at most `error`.
+def bounded_pose(
+    pose: MeasuredPose,
+    target: AnyTarget,
+    camera: Camera,
+    error: float,
+    *,
+    camera_error: Any = None,
+    point_error: float = 0.0,
+) -> PoseBounds:
+    """Half-widths of position and left rotation vector that hold the true pose if no centroid is off by more than
+    `error` pixels.
 
-    |A| e with A the (weighted) least-squares solution's slope by the pixels: what the worst errors of all coordinates
-    together do to the pose, to first order in them. Errors of the camera are not in it.
+    Proven for the numbers returned, rounding included: every pose in the region searched (`searched_position`,
+    `searched_rotation`) whose expected centroids are all within `error` of those that were measured and corrected for
+    light (`MeasuredPose.pixels`) is within the half-widths. That errors of centroids are bounded so, and that the true
+    pose is in the region, are assumptions.
+
+    Args:
+        pose: The measured pose.
+        target: The target.
+        camera: The camera, exact unless `camera_error` is given.
+        error: Largest error of a coordinate of a centroid, pixels.
+        camera_error: Largest errors of the camera's parameters: fx, fy, cx, cy, k1, k2, p1, p2, k3, …
+        point_error: Largest error of a coordinate of a dot, m.
+
+    Raises:
+        InputError: no pose fits all centroids within the bound, or the bound is too large to determine the pose.
 
     Examples:
         >>> pose, target, camera = _example()
-        >>> position, rotation = bounded_pose(pose, target, camera, 0.05)
-        >>> bool(position[2] > 5 * pose.sigma[2] / pose.noise * 0.05)  # errors that conspire, not errors at random
+        >>> bounds = bounded_pose(pose, target, camera, 0.05)
+        >>> bool((abs(pose.position - [0.0, 0.0, 0.3]) <= bounds.position).all())
         True
     """
-    from gough.vision import optics  # noqa: PLC0415 - numba
-
     require(error > 0, "the bound of the centroids' errors must be positive, in pixels")
+    require(point_error >= 0, "the bound of the dots' errors must not be negative, in m")
+    count = len(camera.parameters)
+    about = np.zeros(count) if camera_error is None else array(camera_error, "camera_error", ndim=1)
+    fits = len(about) == count and bool((about >= 0).all())
+    require(fits, f"camera_error must be {count} numbers, none negative")
+    require(len(pose.pixels) == len(pose.which), "this pose has no centroids: measure it from an image")
     points = np.ascontiguousarray(target.points[pose.which])
-    _, by_pose, _, _ = optics.slopes(camera.parameters, pose.rotation, pose.position, points)
-    w = np.repeat(1 / pose.weight, 2)[:, None]
-    radius = error * np.abs(np.linalg.pinv(by_pose.reshape(-1, 6) * w) * w.T).sum(axis=1)
-    return radius[:3], radius[3:]
+    assumed = Assumed(float(error), about, float(point_error))
+    return enclose_pose(pose.rotation, pose.position, pose.pixels, points, target.radius, camera, assumed)
 
 
 def camera_share(pose: MeasuredPose, target: AnyTarget, camera: Camera) -> Array:
     """Covariance (6, 6) that the camera's own uncertainty adds to a pose: the same error in all its images.
 
-    It does not average out over repeats, so it is not part of `MeasuredPose.covariance`.
+    It does not average out over repeats, so it is not part of `MeasuredPose.covariance`; `Poses.common` has it, as a
+    factor.
 
     Examples:
         >>> from dataclasses import replace
@@ -176,14 +259,10 @@ def camera_share(pose: MeasuredPose, target: AnyTarget, camera: Camera) -> Array
         >>> bool(0.5e-4 < np.sqrt(share[0, 0]) < 2e-4)
         True
     """
-    from gough.vision import optics  # noqa: PLC0415 - numba
-
     if camera.covariance is None:
         raise InputError("the camera's covariance is not known: calibrate it with gough camera calibrate")
-    points = np.ascontiguousarray(target.points[pose.which])
-    _, by_pose, by_camera, _ = optics.slopes(camera.parameters, pose.rotation, pose.position, points)
-    gain = -np.linalg.lstsq(by_pose.reshape(-1, 6), by_camera.reshape(-1, 9), rcond=None)[0]
-    return np.asarray(gain @ camera.covariance @ gain.T)
+    factor = camera_factor(pose.rotation, pose.position, target.points[pose.which], pose.weight, camera)
+    return np.asarray(factor @ factor.T)
 
 
 def _example() -> tuple[MeasuredPose, AnyTarget, Camera]:

@@ -39,6 +39,13 @@ class Conditions:
     """Part of the light that is lost in the corners, growing with the square of the distance from the middle."""
     gradient: tuple[float, float] = (0.0, 0.0)
     """Relative change of the light over the image's width and height."""
+    glare: float = 0.0
+    """Part of the light that lens and housing scatter over a tenth of the image's width: veiling glare."""
+    gloss: tuple[float, float, float, float] | None = None
+    """Highlight of a lamp on the sheet: u, v of its middle, its standard deviation, and the level that it adds there to
+    white and black alike."""
+    gamma: float = 1.0
+    """Exponent γ of the response: a pixel of the level x is written as 255 (x/255)^(1/γ). Noise is added before."""
     occluders: tuple[tuple[float, float, float, float, float], ...] = ()
     """Rectangles in front of the target: u, v of the middle, width, height, level."""
     other_dots: tuple[tuple[float, float, float, float], ...] = ()
@@ -80,8 +87,15 @@ def render(  # noqa: PLR0917 - a pose is two arguments
     dots, ground = (made.white, made.black) if target.bright else (made.black, made.white)
     scene = _background(camera, target, R, t, made)
     scene = scene + covered * np.float32(dots - ground)
+    if made.gloss is not None:
+        scene += _highlight(camera, target, R, t, made)
+    if made.glare > 0:
+        scattered = opencv().GaussianBlur(scene, (0, 0), camera.size[0] / 10)
+        scene = (1 - made.glare) * scene + made.glare * scattered
     if rng is not None and made.noise > 0:
         scene += rng.standard_normal(scene.shape, dtype=np.float32) * np.float32(made.noise)
+    if made.gamma != 1:
+        scene = 255 * (np.clip(scene, 0, 255) / 255) ** (1 / made.gamma)
     image = np.clip(np.rint(scene), 0, 255).astype(np.uint8)
     return Rendering(image, camera.project(R, t, target.points), centroids)
 
@@ -120,6 +134,19 @@ def _background(camera: Camera, target: DotTarget | CircleGrid, R: Array, t: Arr
     if not even:
         scene *= _lit(_light(camera, made), camera.size)
     return cv.GaussianBlur(scene, (0, 0), made.blur) if made.blur > 0 else scene
+
+
+def _highlight(camera: Camera, target: DotTarget | CircleGrid, R: Array, t: Array, made: Conditions) -> Image:
+    """What a glossy sheet adds to the image: a smooth spot, on the sheet alone."""
+    assert made.gloss is not None
+    u, v, spread, level = made.gloss
+    du, dv = np.arange(camera.size[0]) - u, np.arange(camera.size[1])[:, None] - v
+    sheet = np.zeros((camera.size[1], camera.size[0]), np.float32)
+    cv = opencv()
+    corners = np.rint(camera.project(R, t, _outline(target)) * 256).astype(np.int32)
+    cv.fillPoly(sheet, [corners], 1.0, cv.LINE_AA, 8)
+    spot: Image = (sheet * level * np.exp(-(du**2 + dv**2) / (2 * spread**2))).astype(np.float32)
+    return spot
 
 
 def _light(camera: Camera, made: Conditions) -> Array:

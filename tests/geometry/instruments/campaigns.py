@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gough.core.rotations import exp
-from gough.geometry import Placement
+from gough.geometry import Placement, procrustes
 from gough.geometry.instruments import Instrument, Measurements, Sought, simulated
 from gough.robots import GoughPlatform, KinematicModel, LinearDelta, PlanarRRR, PlatformPoses
 
 ELSEWHERE = Placement([1.0, 2.0, 0.5], [0.5, 0.5, 0.5, 0.5])
-READING, POSITION, ANGLE = 1e-5, 2e-5, 5e-5
+READING, POSITION, ANGLE, PIXEL = 1e-5, 2e-5, 5e-5, 0.02
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,16 @@ def _platform(n: int = 60, seed: int = 1):
     model = GoughPlatform.deltalab()
     truth = model.nominal + rng.normal(0, 1e-3, 42)
     return model, truth, model.forward(truth, rng.uniform(0, 0.14, (n, 6)))
+
+
+def _nearest_platform(n: int):
+    """A platform whose truth is in the frames in which it is nearest to the blueprint, as answers are."""
+    model, truth, _ = _platform(n)
+    rows, blueprint = model.rows(truth).copy(), model.rows(model.nominal)
+    for body in (slice(0, 3), slice(3, 6)):
+        rows[:, body] = procrustes(rows[:, body], blueprint[:, body])[0].of(rows[:, body])
+    truth = rows[:, :7].reshape(-1)
+    return model, truth, model.forward(truth, np.random.default_rng(2).uniform(0, 0.14, (n, 6)))
 
 
 def _printer(n: int = 60, seed: int = 1):
@@ -187,6 +197,20 @@ def sphere() -> Campaign:
     )
 
 
+def image() -> Campaign:
+    """A camera with a distorting lens sees nine dots of a target, both in unknown places; some dots are hidden."""
+    model, truth, poses = _nearest_platform(40)
+    sheet = np.array([[x, y, 0.0] for x in (-0.03, 0.0, 0.03) for y in (-0.03, 0.0, 0.03)])
+    pixels = np.zeros((40, 18))
+    pixels[4, 2:8] = pixels[9] = np.nan
+    sees = Instrument(
+        "camera", "image", pixels, PIXEL, points=sheet, camera=[2000.0, 2010.0, 640.0, 480.0, -0.1, 0.05, 1e-3, -1e-3],
+        frame=Sought(Placement([0.02, -0.01, 1.2], [0.0, 1.0, 0.02, 0.01])),
+        target=Sought(Placement([0.01, 0.02, 0.03], [0.8, 0.0, 0.0, 0.6])),
+    )  # fmt: skip
+    return Campaign(model, truth, poses, plan(model, poses, sees))
+
+
 CAMPAIGNS: dict[str, Callable[[], Campaign]] = {
-    make.__name__: make for make in (pose, point, points, tilts, heading, distance, apart, plane, sphere)
+    make.__name__: make for make in (pose, point, points, tilts, heading, distance, apart, plane, sphere, image)
 }

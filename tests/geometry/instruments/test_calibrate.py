@@ -22,6 +22,7 @@ FREE = {
     "points": ["the frame of the base"],
     "tilts": ["the frame of the platform in 3 combinations of shift and turn"],
     "heading": ["the frame of the platform about z"],
+    "image": ["the frame of the base", "the frame of the platform"],
 }
 
 

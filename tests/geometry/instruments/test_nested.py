@@ -95,7 +95,7 @@ def test_groups_that_cannot_be_are_refused(rng):
         calibrate_nested(PRINTER, data, [])
     with pytest.raises(InputError, match="has no parameters"):
         calibrate_nested(PRINTER, data, {"lean": []})
-    with pytest.raises(InputError, match="no parameter is called 'bend_"):
+    with pytest.raises(InputError, match="no parameter matches 'bend_"):
         calibrate_nested(PRINTER, data, {"lean": ["bend_*"]}, fixed=HELD)
     with pytest.raises(InputError, match="positive lengths"):
         RodDelta(spacing=0.0)

@@ -12,7 +12,8 @@ from gough.core.errors import InputError, require
 from gough.core.threads import one_blas_thread
 from gough.data import Poses
 from gough.geometry.beliefs import matching
-from gough.geometry.geometric import SCALE, ChainEquations, geometric
+from gough.geometry.chain_equations import ChainEquations
+from gough.geometry.geometric import SCALE, geometric
 from gough.methods.statistical.identifiability import Identifiability, analyze
 from gough.robots.kinematics import KinematicModel
 

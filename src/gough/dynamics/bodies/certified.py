@@ -28,7 +28,7 @@ from gough.core.tables import Cell, Column, Table, table
 from gough.core.text import listed, number, short_labels
 from gough.data.problems import problem_text
 from gough.dynamics.bodies.complete import UNITS, BodyMatrix, CompleteSet, Ellipsoid, complete_set
-from gough.dynamics.bodies.program import SOLVER, Programs, Scaled, run, solvers
+from gough.dynamics.bodies.program import SOLVER, Point, Programs, Scaled, run, solvers
 from gough.dynamics.recorded import recorded
 from gough.dynamics.with_effects import WithEffects
 from gough.noise import Bounded
@@ -502,8 +502,8 @@ class _Search:
         return value > least + 1e-9 * max(widths) and (is_base or value > -0.5 * min(widths))
 
     def _limits(self, cp: Any, u: Any) -> list[Any]:
-        matrices = self.programs.matrices(cp, u, 0.0)
-        linear = self.programs.linear(u)
+        point = Point.all_of(u)
+        matrices, linear = self.programs.matrices(cp, point, 0.0), self.programs.linear(point)
         within = linear[len(linear) - len(self.scaled.within) :]
         self._last = matrices, within
         bounds = self.problem.unknowns.bounds

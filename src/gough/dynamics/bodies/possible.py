@@ -53,7 +53,7 @@ _MOST_NAMED = 6
 _TRIED = 3
 """Bodies with the largest multipliers, whose limits are left out one at a time."""
 _FORCING = 1e-4
-"""Share of the misfit that a body must take away to be named as forcing it."""
+"""Share of the misfit that a body must take away to be named as forcing it; if less than this is left, none is."""
 DATA, PRIOR, HIDDEN = "data", "prior", "no effect"
 
 
@@ -488,6 +488,8 @@ def _verified(complete: CompleteSet, scaled: Scaled, solution: Solution, margin:
 def _least_misfit(programs: Programs, options: PhysicalOptions) -> Solution:
     """The possible point with the least misfit."""
     best = programs.misfit()
+    if best.status == "solver_error":
+        raise InputError(f"the solver {options.solver} failed, or is not installed: choose another, such as {SOLVER}")
     if not best.is_solved:
         raise InputError(
             f"the solver {options.solver} found no possible bodies at all (status {best.status}): check the "
@@ -513,8 +515,10 @@ def _compromise(
     for k in np.argsort(strength)[::-1][:_TRIED].tolist():
         if strength[k] > 1e-6 * max(strength) and best.objective > _EXACT:
             left = programs.misfit(without=k)
-            if left.is_solved and left.objective < (1 - _FORCING) * best.objective:
-                forced.append((programs.scaled.complete.bodies[k].name, float(left.objective)))
+            share = left.objective / best.objective
+            if left.is_solved and share < 1 - _FORCING:
+                name = programs.scaled.complete.bodies[k].name
+                forced.append((name, float(left.objective) if share > _FORCING else 0.0))
     return solution, max(best.objective, _EXACT), tuple(sorted(forced, key=lambda pair: pair[1])), allowed
 
 

@@ -26,6 +26,8 @@ _REPRODUCED = 1e-7
 _SOLVED = ("optimal", "optimal_inaccurate")
 _FINE = {"CLARABEL": dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-10)}
 """Settings with which an optimum is found to about 1e-9 of its value; where a solver does not succeed, its own."""
+_COARSE = {"CLARABEL": dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-6)}
+"""Settings for an optimum of which three digits are printed."""
 _FAR = 1e7
 """Size of a scaled variable from which on a range counts as unbounded."""
 
@@ -125,6 +127,34 @@ class Scaled:
         return np.asarray(self.T @ u)
 
 
+class Point(NamedTuple):
+    """Scaled variables u = factors @ z + start with z the variables of a program.
+
+    Products are computed before cvxpy sees them: the time that it takes to read a program grows with nested products.
+    """
+
+    z: Any
+    """Variable of cvxpy; None where all is known."""
+    factors: Array
+    start: Array
+
+    @classmethod
+    def all_of(cls, u: Any) -> "Point":
+        """The point whose scaled variables are all free."""
+        n = u.shape[0]
+        return cls(u, np.eye(n), np.zeros(n))
+
+    def image(self, rows: Array, constants: Array | float = 0.0) -> Any:
+        """The expression rows @ u + constants."""
+        known = rows @ self.start + constants
+        return known if self.z is None else (rows @ self.factors) @ self.z + known
+
+    @property
+    def value(self) -> Array:
+        """The scaled variables at the values that the solver found."""
+        return self.start if self.z is None else np.asarray(self.factors @ self.z.value + self.start)
+
+
 @dataclass(frozen=True, eq=False)
 class Programs:
     """The programs about one estimate of the base parameters: A u = b, whitened."""
@@ -173,18 +203,18 @@ class Programs:
 
     def _nearest(self, measure: Measure, start: Array, N: Array) -> Solution:
         cp = solvers()
-        z = cp.Variable(N.shape[1]) if N.shape[1] else None
-        point = start if z is None else start + N @ z
+        point = Point(cp.Variable(N.shape[1]) if N.shape[1] else None, N, start)
         return self._solved(cp, cp.Minimize(self._distance(cp, point, measure)), point, [])
 
     def misfit(self, without: int | None = None) -> Solution:
         """The possible point with the least misfit to the estimate; the objective is the misfit in σ.
 
-        `without` leaves out the matrix of one body.
+        `without` leaves out the matrix of one body, and is less accurate: it is compared with the misfit of all.
         """
         cp = solvers()
         y, point = self._with_misfit(cp)
-        found = self._solved(cp, cp.Minimize(cp.norm(y)), point, [], without=without)
+        settings = _FINE if without is None else _COARSE
+        found = self._solved(cp, cp.Minimize(cp.norm(y)), point, [], without=without, settings=settings)
         return found._replace(objective=float(np.hypot(found.objective, self.outside)))
 
     def compromise(self, measure: Measure, misfit: float) -> Solution:
@@ -210,11 +240,8 @@ class Programs:
     def _with_misfit(self, cp: Any) -> tuple[Any, Any]:
         """The misfit as a variable, and the point that has it."""
         onto, Q, N = self.by_misfit
-        y = cp.Variable(onto.shape[1])
-        point = onto @ y + onto @ (Q.T @ self.b)
-        if N.shape[1]:
-            point = point + N @ cp.Variable(N.shape[1])
-        return y, point
+        z = cp.Variable(onto.shape[1] + N.shape[1])
+        return z[: onto.shape[1]], Point(z, np.hstack([onto, N]), onto @ (Q.T @ self.b))
 
     def ranges(self, u: Array, rows: Array) -> Iterator[tuple[float, float]]:
         """For each row of factors of u, how far it may fall and rise if no base parameter changes.
@@ -236,7 +263,7 @@ class Programs:
                 direction = cp.Parameter(N.shape[1])
                 limits = [cp.norm(z, "inf") <= _FAR]
                 program = cp.Problem(
-                    cp.Minimize(direction @ z), [*self._constraints(cp, u + N @ z, margin=0.0), *limits]
+                    cp.Minimize(direction @ z), [*self._constraints(cp, Point(z, N, u), margin=0.0), *limits]
                 )
             assert direction is not None
             ends = []
@@ -247,23 +274,27 @@ class Programs:
                 ends.append(-np.inf if moved_by < -1e-3 * _FAR else min(moved_by, 0.0) * size[k])
             yield ends[0], -ends[1]
 
-    def _distance(self, cp: Any, point: Any, measure: Measure) -> Any:
+    def _distance(self, cp: Any, point: Point, measure: Measure) -> Any:
         """The distance from the blueprint: of bodies by the measure, of other variables relative squares."""
-        terms = []
+        terms, squares = [], []
         for (K, k), body in zip(self.scaled.affine, self.scaled.complete.bodies, strict=True):
-            d = len(body.constant)
-            X, weight = K @ point + k, float(len(body.members))
+            d, weight = len(body.constant), float(len(body.members))
             if measure == "frobenius":
-                terms.append(weight / 2 * cp.sum_squares(X - np.eye(d).reshape(-1)))
-            elif d == 1:
+                squares.append((np.sqrt(weight) * K, np.sqrt(weight) * (k - np.eye(d).reshape(-1))))
+                continue
+            X = point.image(K, k)
+            if d == 1:
                 terms.append(weight * (cp.sum(X) - cp.sum(cp.log(X)) - 1))
             else:
                 square = cp.reshape(X, (d, d), order="C")
-                terms.append(weight * (cp.trace(square) - cp.log_det((square + square.T) / 2) - d))
+                terms.append(weight * (cp.trace(square) - cp.log_det(square) - d))
         alone = self.alone
         if alone.any():
             pick = np.flatnonzero(alone)
-            terms.append(cp.sum_squares(point[pick] - self.scaled.reference[pick]) / 2)
+            squares.append((np.eye(len(alone))[pick], -self.scaled.reference[pick]))
+        if squares:
+            rows, constants = zip(*squares, strict=True)
+            terms.append(cp.sum_squares(point.image(np.vstack(rows), np.concatenate(constants))) / 2)
         return sum(terms)
 
     @property
@@ -274,10 +305,10 @@ class Programs:
             alone[list(body.places)] = False
         return alone
 
-    def _constraints(self, cp: Any, point: Any, *, margin: float, without: int | None = None) -> list[Any]:
+    def _constraints(self, cp: Any, point: Point, *, margin: float, without: int | None = None) -> list[Any]:
         return [*self.matrices(cp, point, margin, without), *self.linear(point)]
 
-    def matrices(self, cp: Any, point: Any, margin: float, without: int | None = None) -> list[Any]:
+    def matrices(self, cp: Any, point: Point, margin: float, without: int | None = None) -> list[Any]:
         """Constraints: the matrix of each body, minus the margin, is positive semidefinite."""
         found = []
         for number, (K, k) in enumerate(self.scaled.affine):
@@ -285,15 +316,15 @@ class Programs:
             if number == without:
                 found.append(cp.Constant(np.eye(d)) >> 0)
                 continue
-            X = cp.reshape(K @ point + k, (d, d), order="C")
-            found.append((X + X.T) / 2 - margin * np.eye(d) >> 0)
+            X = cp.reshape(point.image(K, k - margin * np.eye(d).reshape(-1)), (d, d), order="C")
+            found.append(X >> 0)
         return found
 
-    def linear(self, point: Any) -> list[Any]:
+    def linear(self, point: Point) -> list[Any]:
         """Constraints: variables that must not be negative, then bodies within their ellipsoids."""
         signs = np.flatnonzero(self.scaled.complete.nonnegative)
-        limits = [point[signs] >= 0] if len(signs) else []
-        return [*limits, *(row @ point + constant >= 0 for row, constant in self.scaled.within)]
+        limits = [point.image(np.eye(len(self.scaled.T))[signs]) >= 0] if len(signs) else []
+        return [*limits, *(point.image(row[None], constant)[0] >= 0 for row, constant in self.scaled.within)]
 
     @property
     def nonnegative_rows(self) -> Array:
@@ -301,19 +332,27 @@ class Programs:
         signs = np.eye(len(self.scaled.T))[np.flatnonzero(self.scaled.complete.nonnegative)]
         return np.vstack([signs, *(row for row, _ in self.scaled.within)])
 
-    def _solved(self, cp: Any, objective: Any, point: Any, more: list[Any], without: int | None = None) -> Solution:
+    def _solved(
+        self,
+        cp: Any,
+        objective: Any,
+        point: Point,
+        more: list[Any],
+        *,
+        without: int | None = None,
+        settings: Mapping[str, Mapping[str, Any]] = _FINE,
+    ) -> Solution:
         matrices, linear = self.matrices(cp, point, self.inside, without), self.linear(point)
         program = cp.Problem(objective, [*matrices, *linear, *more])
-        status = run(cp, program, self.solver, _FINE.get(self.solver))
+        status = run(cp, program, self.solver, settings.get(self.solver))
         if status not in _SOLVED:
             status = run(cp, program, self.solver)
         if status not in _SOLVED:
             return Solution(status, np.nan, np.empty(0))
-        value = point if isinstance(point, np.ndarray) else point.value
         duals = tuple(np.asarray(each.dual_value) for each in matrices)
         limits = np.concatenate([np.empty(0), *(np.atleast_1d(each.dual_value) for each in linear)])
         near = sum(float(each.dual_value) for each in more)
-        return Solution(status, float(program.value), np.asarray(value), duals, limits, near)
+        return Solution(status, float(program.value), point.value, duals, limits, near)
 
 
 def run(cp: Any, program: Any, solver: str, settings: Mapping[str, Any] | None = None) -> str:

@@ -12,8 +12,10 @@
 #define GX_FARTHEST ((gx_real)1e6)
 #endif
 #define GX_C(value) ((gx_real)(value))
-#define GX_STEPS 30 /* of Newton's method */
-#define GX_PIECES 8 /* of the way from the last positions, where the direct way does not lead there */
+#define GX_STEPS 15 /* of Newton's method */
+#define GX_PIECE GX_C(0.25) /* rad, or part of gx_scale: a longer way is gone in pieces, so that no assembly is skipped */
+#define GX_LEAST_PIECE GX_C(0.0009765625) /* of the way: where this fails, there is no way */
+#define GX_ALL_STEPS 250 /* of Newton's method on all pieces */
 
 @kernels@
 const gx_model gx_identified = {
@@ -108,26 +110,37 @@ static int gx_search(gx_step newton, gx_real side, gx_real s[GX_STATE], gx_repor
     return 0;
 }
 
-/* The state with known coordinates at these values: directly, or else in pieces. */
+/* The state with known coordinates at these values. The way there is straight; a piece on which the search fails is halved,
+ * the next one is longer again. */
 static int gx_find(gx_step newton, gx_real side, const int *known, const gx_real *values, int n, gx_real s[GX_STATE],
                    gx_report *report)
 {
-    gx_real begin[GX_STATE];
+    gx_real begin[GX_STATE], last[GX_STATE], gone = 0, way = 0, piece;
     for (int i = 0; i < GX_STATE; ++i)
         begin[i] = s[i];
-    for (int i = 0; i < n; ++i)
-        s[known[i]] = values[i];
-    if (gx_search(newton, side, s, report))
-        return 1;
-    for (int i = 0; i < GX_STATE; ++i)
-        s[i] = begin[i];
-    for (int k = 1; k <= GX_PIECES; ++k) {
-        for (int i = 0; i < n; ++i)
-            s[known[i]] = begin[known[i]] + (values[i] - begin[known[i]]) * (gx_real)k / (gx_real)GX_PIECES;
-        if (!gx_search(newton, side, s, report))
-            return 0;
+    for (int i = 0; i < n; ++i) {
+        const gx_real part = GX_F(fabs)(values[i] - begin[known[i]]) / gx_scale[known[i]];
+        way = part > way ? part : way;
     }
-    return 1;
+    piece = way > GX_PIECE ? GX_PIECE / way : GX_C(1);
+    for (int k = 0; k < GX_ALL_STEPS && report->iterations < GX_ALL_STEPS && piece >= GX_LEAST_PIECE; ++k) {
+        const gx_real to = gone + piece < 1 ? gone + piece : GX_C(1);
+        for (int i = 0; i < GX_STATE; ++i)
+            last[i] = s[i];
+        for (int i = 0; i < n; ++i)
+            s[known[i]] = to < 1 ? begin[known[i]] + (values[i] - begin[known[i]]) * to : values[i];
+        if (gx_search(newton, side, s, report)) {
+            if (!(to < 1))
+                return 1;
+            gone = to;
+            piece *= piece * way < GX_PIECE ? GX_C(1.5) : GX_C(1);
+            continue;
+        }
+        for (int i = 0; i < GX_STATE; ++i)
+            s[i] = last[i];
+        piece /= 2;
+    }
+    return 0;
 }
 /*@end*/
 

@@ -14,11 +14,11 @@ from gough.core.text import counted
 from gough.estimates import Claim, Estimate, EstimationError, FitStats, Status
 from gough.geometry.instruments.descent import Arrived, Decomposed, descend
 from gough.geometry.instruments.elimination import Elimination
-from gough.geometry.instruments.equations import Equations, Linearized, State
+from gough.geometry.instruments.equations import Equations, Linearized, State, observed
 from gough.geometry.instruments.freedoms import Freedoms, Placing, freedoms_of, placed
-from gough.geometry.instruments.kinds import kernel
 from gough.geometry.instruments.layout import layout_of, prior_rows
 from gough.geometry.instruments.measurements import Measurements
+from gough.geometry.instruments.noise import estimated_noise, require_stated, unknown_components
 from gough.geometry.instruments.residuals import instrument_fits, rms
 from gough.geometry.instruments.results import CalibratedByInstruments
 from gough.geometry.instruments.starts import start_parts, start_poses
@@ -54,7 +54,8 @@ def calibrate_by_instruments(
 
     Args:
         robot: The robot with its blueprint.
-        measurements: Readings, instruments, and the noise of both.
+        measurements: Readings, instruments, and the noise of both. Standard deviations that are None are estimated
+            too, by restricted likelihood, where the measurements determine them.
         start: Values to begin with, instead of the blueprint.
         fixed: Names of parameters that keep the values they start with; `*` stands for any letters.
         prior: Standard deviations of parameters about their start, by name; `*` stands for any letters.
@@ -76,6 +77,11 @@ def calibrate_by_instruments(
         >>> truth[3] in calibrated.interval("radius", level=0.999), calibrated.refuted
         (True, False)
     """
+    noise = None
+    if isinstance(measurements, Measurements) and (unknown := unknown_components(measurements)):
+        measurements, noise = estimated_noise(
+            lambda data: _prepared(robot, data, start, fixed, prior), measurements, unknown
+        )
     elimination, state = _prepared(robot, measurements, start, fixed, prior)
     _require_enough(elimination)
     arrived = descend(elimination, state)
@@ -91,7 +97,8 @@ def calibrate_by_instruments(
         known = _determined(elimination, arrived)
         if size < _STILL:
             break
-    return _answer(elimination, arrived, elimination.equations.linearized(state), known)
+    answer = _answer(elimination, arrived, elimination.equations.linearized(state), known)
+    return answer if noise is None else answer.with_noise(noise)
 
 
 @verb()
@@ -121,6 +128,8 @@ def foresee(
         >>> foresee(printer, Measurements(readings, 1e-5, [probe])).freedoms.motions[0].words
         'the frame of the base about z'
     """
+    if isinstance(measurements, Measurements):
+        require_stated(measurements, "planned measurements need the noise to expect")
     elimination, state = _prepared(robot, measurements, start, fixed, prior, planned=True)
     now = elimination.equations.linearized(state)
     arrived = Arrived(state, now, elimination.reduced(now), 0, has_converged=True)
@@ -148,6 +157,8 @@ def simulated(
     theta = finite_parameters(model, parameters, "parameters")
     where = checked_pose(poses.position, poses.rotation)
     readings = model.inverse(theta, *where)
+    if rng is not None:
+        require_stated(measurements, "noise cannot be drawn")
     clean = _predicted(model, theta, replace(measurements, readings=_with_gaps(readings, measurements.readings)), where)
     return clean if rng is None else _noisy(clean, rng)
 
@@ -185,7 +196,7 @@ def _prepared(
     layout, values, references = layout_of(model, data, theta, texts(fixed, "fixed"))
     require(bool(layout.is_free.any()), "nothing is left to find: every parameter is fixed and nothing is sought")
     stated = {} if prior is None else instance(prior, "prior", Mapping, "a mapping of names to standard deviations")
-    weights = prior_rows(layout, stated)
+    weights = prior_rows(layout, stated, texts(fixed, "fixed"))
     equations = Equations(model, data, layout, values, weights, references)
     state = State(values, references, poses)
     if not planned:
@@ -221,16 +232,12 @@ def _predicted(model: KinematicModel, theta: Array, data: Measurements, poses: P
     number = data.session_numbers
     instruments = []
     for i, one in enumerate(data.instruments):
-        kind = one.of_kind
-        ends = [np.arange(len(one.values))] if one.pairs is None else list(one.pairs.T)
-        session = number[ends[0]]
-        inputs = [values[layout.columns(i)][session]]
+        rows = np.arange(len(one.values))
+        session = number[rows if one.pairs is None else one.pairs[:, 0]]
         slots = layout.of_instrument[i][session]
-        inputs += [references[slots[:, part]] for part in range(len(kind.parts))]
-        for end in ends:
-            inputs += [poses.position[end], poses.rotation[end], np.zeros(3)]
-        if not kind.has_rotation:
-            found = kernel(one.kind).evaluate(*inputs)["value"].reshape(one.values.shape)
+        if not one.of_kind.has_rotation:
+            outputs = observed(one, rows, values[layout.columns(i)][session], references[slots], poses)
+            found = outputs["value"].reshape(one.values.shape)
             instruments.append(replace(one, values=_with_gaps(found, one.values)))
             continue
         frame, target = (values[layout.columns(i)][session][:, k : k + 3] for k in (0, 6))
@@ -249,6 +256,7 @@ def _with_gaps(values: Array, pattern: Array) -> Array:
 
 def _noisy(clean: Measurements, rng: np.random.Generator) -> Measurements:
     errors = rng.normal(size=clean.readings.shape)
+    assert clean.reading_sigma is not None
     if clean.reading_sigma.ndim == 2:
         readings = clean.readings + errors @ np.linalg.cholesky(clean.reading_sigma).T
     else:

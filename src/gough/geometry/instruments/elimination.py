@@ -130,11 +130,24 @@ class Elimination(ArrayValue):
                         f"{self.equations.model.name}: leave the pose out, or add what is missing"
                     )
 
+    def blocks(self, linearized: Linearized) -> Iterator[tuple[Batch, Array]]:
+        """All groups of poses in blocks, and (rows, columns, groups): derivatives by poses and unknowns, residuals."""
+        for batch in self.batches:
+            for part in self._parts(batch, len(self.equations.layout.free)):
+                yield part, self._assembled(part, linearized)
+
+    def sources(self, batch: Batch) -> Numbers:
+        """(rows, 2): the instrument of each row of a block, −1 for the readings, and its channel."""
+        data = self.equations.measurements
+        own = [(-1, chain) for chain in range(data.readings.shape[1])]
+        own += [(i, channel) for i, _ in batch.rows for channel in range(len(data.instruments[i].channels))]
+        ties = [(i, 0) for i, rows, _, _ in batch.pairs for _ in range(rows.shape[1])]
+        return np.array(own * batch.poses.shape[1] + ties, dtype=np.int64).reshape(-1, 2)
+
     def _parts(self, batch: Batch, P: int) -> Iterator[Batch]:
         """A batch in blocks of bounded size."""
         groups, size = batch.poses.shape
-        rows = size * (self.equations.measurements.readings.shape[1] + 6 * len(batch.rows))
-        rows += sum(each[1].shape[1] for each in batch.pairs)
+        rows = len(self.sources(batch))
         each = max(1, _BLOCK // (rows * (self.n_freedoms * size + P + 1)))
         for begin in range(0, groups, each):
             part = slice(begin, begin + each)
@@ -156,7 +169,7 @@ class Elimination(ArrayValue):
         data = equations.measurements
         groups, size = batch.poses.shape
         wide = len(equations.layout.free) + 2 if steps is None else steps.shape[1]
-        widths = [len(data.instruments[i].of_kind.channels) for i, _ in batch.rows]
+        widths = [len(data.instruments[i].channels) for i, _ in batch.rows]
         n = data.readings.shape[1]
         height = size * (n + sum(widths)) + sum(rows.shape[1] for _, rows, _, _ in batch.pairs)
         A = np.zeros((height, d * size + wide, groups))

@@ -127,7 +127,7 @@ class Equations(ArrayValue):
     def _reading_whitening(self) -> Array | None:
         """Lᵀ L is the inverse of the correlation of the readings' errors; None: they are independent."""
         C = self.measurements.reading_sigma
-        if C.ndim == 1:
+        if C is None or C.ndim == 1:
             return None
         deviations = self.measurements.reading_deviations
         return np.asarray(np.linalg.inv(np.linalg.cholesky(C / np.outer(deviations, deviations))))
@@ -198,21 +198,13 @@ class Equations(ArrayValue):
         return loaded
 
     def _instrument(self, i: int, state: State) -> Rows:
-        one, rows, poses = self.measurements.instruments[i], self.measured_rows[i], self.first_poses[i]
-        kind, m = one.of_kind, len(one.of_kind.channels)
+        one, rows = self.measurements.instruments[i], self.measured_rows[i]
+        kind, m = one.of_kind, len(one.channels)
         session = self.row_sessions[i]
         references = state.references[self.layout.of_instrument[i]]
         several = len(self.measurements.session_names) > 1
-        inputs = [state.theta[self.columns[i]][session] if several else state.theta[self.columns[i][0]]]
-        inputs += [references[session, k] if several else references[0, k] for k in range(len(kind.parts))]
-        ends = [poses] if one.pairs is None else [poses, one.pairs[rows, 1]]
-        for end in ends:
-            inputs += [state.poses.position[end], state.poses.rotation[end], np.zeros(3)]
-        if one.rotation is not None:
-            seen = one.rotation[rows]
-            there = np.asarray(np.isfinite(seen).all(axis=(1, 2)))
-            inputs.append(np.where(there[:, None, None], seen, np.eye(3)))
-        outputs = kernel(one.kind).evaluate(*inputs)
+        x = state.theta[self.columns[i]][session] if several else state.theta[self.columns[i][0]]
+        outputs = observed(one, rows, x, references[session] if several else references[0], state.poses)
         values = np.zeros((len(rows), m))
         values[:, : one.values.shape[1]] = one.values[rows]
         residual = np.where(one.is_measured[rows], values - outputs["value"].reshape(len(rows), m), 0.0)
@@ -227,6 +219,36 @@ class Equations(ArrayValue):
         other = whitened("by_other")[..., free] if kind.is_pair else None
         residual = (L @ residual[..., None])[..., 0]
         return Rows(residual, whitened("by_x"), whitened("by_pose")[..., free], other)
+
+
+def observed(one: Instrument, rows: Numbers, x: Array, references: Array, poses: PlatformPoses) -> dict[str, Array]:
+    """What an instrument's kernel gives for some of its rows, and for each of its points.
+
+    Args:
+        one: The instrument.
+        rows: Numbers of its rows.
+        x: Its local parameters (k,), or those of each row (rows, k).
+        references: Reference rotations of its parts (parts, 3, 3), or of each row (rows, parts, 3, 3).
+        poses: All poses.
+    """
+    K = one.n_points
+    ends = [rows] if one.pairs is None else list(one.pairs[rows].T)
+    inputs = [_each(x, K, ndim=1)]
+    inputs += [_each(references[..., part, :, :], K, ndim=2) for part in range(references.shape[-3])]
+    for end in ends:
+        inputs += [np.repeat(poses.position[end], K, axis=0), np.repeat(poses.rotation[end], K, axis=0), np.zeros(3)]
+    if one.rotation is not None:
+        seen = one.rotation[rows]
+        there = np.asarray(np.isfinite(seen).all(axis=(1, 2)))
+        inputs.append(np.where(there[:, None, None], seen, np.eye(3)))
+    if one.points is not None:
+        inputs.append(np.tile(one.points, (len(rows), 1)))
+    return kernel(one.kind).evaluate(*inputs)
+
+
+def _each(values: Array, count: int, *, ndim: int) -> Array:
+    """Values of each row, repeated for each of its points; values of all rows as they are."""
+    return values if values.ndim == ndim or count == 1 else np.repeat(values, count, axis=0)
 
 
 def _weighted(values: Array, weight: Array, there: Mask) -> Array:

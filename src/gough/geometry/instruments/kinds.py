@@ -47,6 +47,8 @@ PLANE = Part("plane", ("slope_x", "slope_y", "height"), ("", "", "m"))
 """Slopes of a plane along the axes of a reference whose third one is its normal, and its distance from the origin."""
 SPHERE = Part("sphere", ("center_x", "center_y", "center_z", "radius"), ("m",) * 4)
 """Center of a sphere in the robot's frame, and its radius."""
+CAMERA = Part("camera", ("fx", "fy", "cx", "cy", "k1", "k2", "p1", "p2", "k3"), ("px",) * 4 + ("",) * 5)
+"""Focal lengths, center and Brown's distortion [BRO71] of a camera, in OpenCV's conventions."""
 
 
 @dataclass(frozen=True)
@@ -70,11 +72,29 @@ class Kind:
     """Whether it relates two poses."""
     is_contact: bool = False
     """Whether nothing but zero is measured, where no column is stated."""
+    is_image: bool = False
+    """Whether it sees several known points of a target, each with these channels."""
 
     @property
     def size(self) -> int:
         """Number of local parameters."""
         return sum(len(part.suffixes) for part in self.parts)
+
+    @property
+    def words(self) -> str:
+        """Its name with an article: a point, an image."""
+        return f"{'an' if self.name[0] in 'aeiou' else 'a'} {self.name}"
+
+    def channels_of(self, points: int) -> tuple[str, ...]:
+        """Names of the columns of so many points: those of the kind; u1, v1, u2, v2, … of several.
+
+        Examples:
+            >>> kind_called("image").channels_of(2)
+            ('u1', 'v1', 'u2', 'v2')
+        """
+        if points == 1:
+            return self.channels
+        return tuple(f"{channel}{k + 1}" for k in range(points) for channel in self.channels)
 
     def __repr__(self) -> str:
         return f"Kind({self.name})"
@@ -124,6 +144,23 @@ def _plane(plane: Any, point: Any, position: Any, rotation: Any) -> Any:
 
 def _sphere(sphere: Any, point: Any, position: Any, rotation: Any) -> Any:
     return ex.norm(position + rotation @ point - sphere[0:3]) - sphere[3]
+
+
+def distorted(camera: Any, ray: Any) -> Any:
+    """The pixel of a point (x, y) at distance 1 before a camera, by Brown's model [BRO71]."""
+    fx, fy, cx, cy, k1, k2, p1, p2, k3 = ex.components(camera)
+    x, y = ray[0], ray[1]
+    s = x * x + y * y
+    radial = 1 + s * (k1 + s * (k2 + s * k3))
+    u = x * radial + 2 * p1 * x * y + p2 * (s + 2 * x * x)
+    v = y * radial + p1 * (s + 2 * y * y) + 2 * p2 * x * y
+    return ex.vector(fx * u + cx, fy * v + cy)
+
+
+def _image(camera: Any, frame: Any, target: Any, *place: Any) -> Any:
+    (t, Z), (s, Y), (position, rotation, point) = frame, target, place
+    q = Z @ (position + rotation @ (s + Y @ point)) + t
+    return distorted(camera, ex.vector(q[0] / q[2], q[1] / q[2]))
 
 
 _XYZ, _M3 = ("x", "y", "z"), ("m",) * 3
@@ -178,6 +215,15 @@ KINDS = MappingProxyType(
                 _sphere,
                 is_contact=True,
             ),
+            Kind(
+                "image",
+                "pixels of known points of a target",
+                ("u", "v"),
+                ("px", "px"),
+                (CAMERA, FRAME, TARGET),
+                _image,
+                is_image=True,
+            ),
         )
     }
 )
@@ -201,7 +247,7 @@ def kernel(name: str) -> Kernel:
     """The kernel of a kind: `value` and its derivatives `by_x`, `by_pose` and, of pairs, `by_other`.
 
     Inputs: x (k), a reference rotation for each part (3, 3), position, rotation and turn of one pose or of two, and
-    `seen` (3, 3) where an orientation is measured.
+    `seen` (3, 3) where an orientation is measured, or `point` (3) of a target that a camera sees.
     """
     kind = kind_called(name)
     poses = ("", "_2") if kind.is_pair else ("",)
@@ -211,6 +257,8 @@ def kernel(name: str) -> Kernel:
         inputs |= {f"position{end}": 3, f"rotation{end}": (3, 3), f"turn{end}": 3}
     if kind.has_rotation:
         inputs["seen"] = (3, 3)
+    if kind.is_image:
+        inputs["point"] = 3
 
     def function(x: Any, *rest: Any) -> Any:
         references, places = rest[: len(kind.parts)], rest[len(kind.parts) :]
@@ -223,7 +271,7 @@ def kernel(name: str) -> Kernel:
             position, rotation, turn = places[3 * k : 3 * k + 3]
             arguments += [position, turned(turn, rotation)]
             turns.append(ex.vector(position, turn))
-        value = kind.value(*arguments)
+        value = kind.value(*arguments, *(places[-1:] if kind.is_image else ()))
         if kind.has_rotation:
             value = ex.vector(value[0], -_turn_between(places[-1], value[1]))
         outputs = {"value": value, "by_x": ex.derivative(value, x), "by_pose": ex.derivative(value, turns[0])}
@@ -232,6 +280,17 @@ def kernel(name: str) -> Kernel:
         return outputs
 
     return trace(function, name=f"instrument_{name}", inputs=inputs)
+
+
+@lru_cache(maxsize=1)
+def lens_kernel() -> Kernel:
+    """The pixel of a ray (x, y) at distance 1 before a camera, and its derivatives: `value` (2) and `by_ray` (2, 2)."""
+
+    def function(camera: Any, ray: Any) -> Any:
+        value = distorted(camera, ray)
+        return {"value": value, "by_ray": ex.derivative(value, ray)}
+
+    return trace(function, name="instrument_lens", inputs={"camera": 9, "ray": 2})
 
 
 def _argument(part: Part, x: Any, reference: Any) -> Any:

@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gough.core.arrays import Array, ArrayValue
-from gough.core.errors import InputError, nearest, require
+from gough.core.errors import require
 from gough.core.rotations import exp, from_quaternion
+from gough.geometry.beliefs import matching, require_one_belief
 from gough.geometry.instruments.kinds import Part
 from gough.geometry.instruments.measurements import Instrument, Measurements, Numbers, Sought, checked_part
 from gough.robots.kinematics import KinematicModel
@@ -111,8 +111,7 @@ def layout_of(
     for slot in slots:
         free[list(slot.columns)] = slot.is_sought
     for pattern in fixed:
-        hits = [i for i, name in enumerate(names) if fnmatchcase(name, pattern)]
-        require(bool(hits), f"no parameter is called '{pattern}'{nearest(pattern, names)}")
+        hits = [names.index(name) for name in matching([pattern], names)]
         for slot in slots:
             blind = slot.is_sought and not slot.has_guess and set(hits) & set(slot.columns)
             require(not blind, f"'{pattern}' is to be fixed, but has no value: state a guess of that {slot.part.name}")
@@ -155,17 +154,18 @@ def with_normal(normal: Array) -> Array:
     return np.column_stack([first, np.cross(normal, first), normal])
 
 
-def prior_rows(layout: Layout, deviations: Mapping[str, float]) -> Array:
+def prior_rows(layout: Layout, deviations: Mapping[str, float], fixed: Sequence[str] = ()) -> Array:
     """(P,): one over the standard deviation of each parameter's start; zero where none is stated.
 
     Raises:
-        InputError: no parameter has this name, or a deviation is not positive.
+        InputError: no parameter has this name, one has two deviations or is fixed, or a deviation is not positive.
     """
     rows = np.zeros(len(layout.names))
+    require_one_belief(fixed, deviations, layout.names, "prior")
     for pattern, sigma in deviations.items():
-        hits = [i for i, name in enumerate(layout.names) if fnmatchcase(name, pattern)]
-        if not hits:
-            raise InputError(f"no parameter is called '{pattern}'{nearest(pattern, layout.names)}")
+        hits = [layout.names.index(name) for name in matching([pattern], layout.names)]
+        known = [layout.names[i] for i in hits if not layout.is_free[i]]
+        require(not known, f"'{known[0] if known else ''}' is known: a prior is for parameters that are estimated")
         good = isinstance(sigma, int | float) and not isinstance(sigma, bool) and 0 < sigma < np.inf
         require(good, f"the standard deviation of '{pattern}' must be positive, but is {sigma!r}")
         rows[hits] = 1 / sigma

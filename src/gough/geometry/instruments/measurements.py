@@ -14,7 +14,7 @@ from gough.core.rotations import is_rotation
 from gough.core.text import pose_label
 from gough.core.units import SMALLEST
 from gough.geometry.frames import Placement
-from gough.geometry.instruments.kinds import Kind, Part, kind_called
+from gough.geometry.instruments.kinds import CAMERA, Kind, Part, kind_called
 
 Numbers = npt.NDArray[np.int64]
 _EQUAL = 1e-3
@@ -54,6 +54,7 @@ class Instrument(ArrayValue):
     "apart"      distance between the places of two poses         point
     "plane"      height above a plane; 0 for a contact            plane, point
     "sphere"     height above a sphere; 0 for a contact           sphere, point
+    "image"      pixels u, v of each of `points`                  camera, frame, target
     ===========  ===============================================  =====================================================
 
     Examples:
@@ -66,8 +67,9 @@ class Instrument(ArrayValue):
     kind: str
     values: Array
     """(N, channels), NaN where nothing was measured; for "apart" a row for each of `pairs`."""
-    sigma: Array
-    """Standard deviation of all channels or of each channel, or their covariance."""
+    sigma: Array | None
+    """Standard deviation of all channels or of each channel, or their covariance; None: it is estimated, one for all
+    channels of a unit."""
     rotation: Array | None = None
     """(N, 3, 3): measured orientations, for "pose"; NaN where none was measured."""
     pairs: Numbers | None = None
@@ -90,17 +92,24 @@ class Instrument(ArrayValue):
     """(4,): normal of the plane in the robot's frame, and its distance from the origin along it."""
     sphere: Any = None
     """(4,): center of the sphere in the robot's frame, and its radius."""
+    camera: Any = None
+    """(4,) to (9,): fx, fy, cx, cy in pixels and k1, k2, p1, p2, k3 of a camera, as OpenCV has them; what is left out
+    is zero. Its frame has z forward, x to the right and y down."""
+    points: Array | None = None
+    """(K, 3): the points of an "image" in the target's frame; `values` are (N, 2 K): u, v of the first point, …"""
 
     def __post_init__(self) -> None:
         require(isinstance(self.name, str) and bool(self.name.strip()), "an instrument needs a name")
         require(isinstance(self.kind, str), f"the kind of an instrument is a text, not {self.kind!r}")
         kind = self.of_kind
         values = array(self.values, f"values of {self.name}", ndim=(1, 2))
-        m = 3 if kind.has_rotation else len(kind.channels)
+        self._check_points(kind)
+        channels = self.channels
+        m = 3 if kind.has_rotation else len(channels)
         values = values[:, None] if values.ndim == 1 and m == 1 else values
         require(
             values.ndim == 2 and values.shape[1] == m,
-            f"a {self.kind} has {m} channel{'s' * (m > 1)} ({', '.join(kind.channels[:m])}), but the values of "
+            f"{kind.words} has {m} channel{'s' * (m > 1)} ({', '.join(channels[:m])}), but the values of "
             f"{self.name} have the shape {values.shape}",
         )
         require(not np.isinf(values).any(), f"values of {self.name} must be finite, or NaN where nothing was measured")
@@ -111,16 +120,32 @@ class Instrument(ArrayValue):
         for part in kind.parts:
             require(
                 getattr(self, part.name) is not None,
-                f"{self.name}: state the {part.name} of a {self.kind}, or {part.name} = Sought() to estimate it",
+                f"{self.name}: state the {part.name} of {kind.words}, or {part.name} = Sought() to estimate it",
             )
-            if not isinstance(getattr(self, part.name), Sought | str):
+            stated = getattr(self, part.name)
+            blind = part is CAMERA and isinstance(stated, Sought) and stated.guess is None
+            require(not blind, f"{self.name}: a camera is estimated from a guess: state it, Sought([fx, fy, cx, cy])")
+            if not isinstance(stated, Sought | str):
                 object.__setattr__(self, part.name, checked_part(part, getattr(self, part.name), self.name))
         given = [
             name
             for name, default in _DEFAULTS.items()
             if name not in {part.name for part in kind.parts} and not _is_default(getattr(self, name), default)
         ]
-        require(not given, f"{self.name}: a {self.kind} has no {' and no '.join(given)}: leave it out")
+        require(not given, f"{self.name}: {kind.words} has no {' and no '.join(given)}: leave it out")
+
+    def _check_points(self, kind: Kind) -> None:
+        require(
+            (self.points is not None) == kind.is_image,
+            f"{self.name}: points are for kind='image', which needs them"
+            + ("" if kind.is_image else ": leave them out"),
+        )
+        if self.points is None:
+            return
+        points = array(self.points, f"points of {self.name}", ndim=2)
+        good = points.shape[1:] == (3,) and len(points) > 0 and bool(np.isfinite(points).all())
+        require(good, f"points of {self.name} must be finite, (K, 3), but their shape is {points.shape}")
+        object.__setattr__(self, "points", points)
 
     def _check_rotation(self, kind: Kind) -> None:
         require(
@@ -152,13 +177,19 @@ class Instrument(ArrayValue):
         object.__setattr__(self, "pairs", pairs.astype(np.int64))
 
     def _check_sigma(self, kind: Kind) -> None:
-        m = len(kind.channels)
+        if self.sigma is None:
+            return
+        m = len(self.channels)
         s = array(self.sigma, f"sigma of {self.name}", ndim=(0, 1, 2))
         if kind.has_rotation and s.shape == (2,):
             s = np.repeat(s, 3)
+        if kind.is_image and s.shape == (2,):
+            s = np.tile(s, m // 2)
+        if kind.is_image and s.shape == (2, 2):
+            s = np.asarray(np.kron(np.eye(m // 2), s), dtype=np.float64)
         uniform = len(set(kind.units)) == 1
         fits = s.shape in {(m,), (m, m)} or (uniform and s.size == 1)
-        two = " (or of position and orientation)" if kind.has_rotation else ""
+        two = " (or of position and orientation)" if kind.has_rotation else " (or of u and v)" if kind.is_image else ""
         require(
             fits,
             f"sigma of {self.name} must be {'one number, ' if uniform else ''}one for each of {m} channels{two}, or "
@@ -176,13 +207,30 @@ class Instrument(ArrayValue):
     @property
     def covariance(self) -> Array:
         """(channels, channels): covariance of the errors of one measurement."""
-        m = len(self.of_kind.channels)
+        require(self.sigma is not None, f"the noise of {self.name} is not stated: state sigma")
+        assert self.sigma is not None
+        m = len(self.channels)
         return np.asarray(self.sigma) if self.sigma.ndim == 2 else np.diag(np.broadcast_to(self.sigma**2, (m,)))
 
     @property
     def of_kind(self) -> Kind:
         """Its kind."""
         return kind_called(self.kind)
+
+    @property
+    def n_points(self) -> int:
+        """Number of points that have all channels of the kind: more than 1 only in images."""
+        return 1 if self.points is None else len(self.points)
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """Names of its columns: those of its kind; u1, v1, u2, v2, … of several points."""
+        return self.of_kind.channels_of(self.n_points)
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """SI units of its channels, or pixels."""
+        return self.of_kind.units * self.n_points
 
     @property
     def is_measured(self) -> npt.NDArray[np.bool_]:
@@ -200,7 +248,7 @@ class Instrument(ArrayValue):
 
 
 _DEFAULTS = {name: Instrument.__dataclass_fields__[name] for name in (
-    "frame", "target", "point", "mount", "up", "offset", "anchor", "plane", "sphere"
+    "frame", "target", "point", "mount", "up", "offset", "anchor", "plane", "sphere", "camera"
 )}  # fmt: skip
 
 
@@ -218,6 +266,8 @@ def checked_part(part: Part, value: Any, name: str) -> Any:
     words = f"{part.name} of {name}"
     if part.name in {"frame", "target"}:
         return instance(value, words, Placement, "a Placement, Sought() or the name of another instrument")
+    if part is CAMERA:
+        return _checked_camera(value, words)
     size = {"point": 3, "mount": 4, "up": 3, "offset": 0, "anchor": 3, "plane": 4, "sphere": 4}[part.name]
     try:
         values = array(value, words, ndim=1 if size else 0)
@@ -239,6 +289,13 @@ def checked_part(part: Part, value: Any, name: str) -> Any:
     return values
 
 
+def _checked_camera(value: Any, words: str) -> Array:
+    values = array(value, words, ndim=1)
+    fits = 4 <= len(values) <= 9 and bool(np.isfinite(values).all()) and bool((values[:2] > 0).all())
+    require(fits, f"{words} must be fx, fy > 0, cx, cy in pixels and at most k1, k2, p1, p2, k3: {values.tolist()}")
+    return np.pad(values, (0, 9 - len(values)))
+
+
 @dataclass(frozen=True, eq=False)
 class Measurements(ArrayValue):
     """The readings of a robot's sensors at N poses, and what instruments measured there.
@@ -251,8 +308,9 @@ class Measurements(ArrayValue):
 
     readings: Array
     """(N, chains), in the unit of the robot's sensors; NaN where one is missing."""
-    reading_sigma: Array
-    """Standard deviation of the readings: one, or one for each chain; or their covariance (chains, chains)."""
+    reading_sigma: Array | None
+    """Standard deviation of the readings: one, or one for each chain; or their covariance (chains, chains); None: one
+    for all is estimated."""
     instruments: tuple[Instrument, ...] = ()
     sessions: tuple[str, ...] = ()
     """Name of the session of each pose, such as its day; empty: one session."""
@@ -266,18 +324,9 @@ class Measurements(ArrayValue):
         n, chains = readings.shape
         require(n > 0 and chains > 0, f"readings must be (N, chains), but their shape is {readings.shape}")
         require(not np.isinf(readings).any(), "readings must be finite, or NaN where one is missing")
-        sigma = array(self.reading_sigma, "reading_sigma", ndim=(0, 1, 2))
-        if sigma.ndim == 2:
-            fits = sigma.shape == (chains, chains) and np.allclose(sigma, sigma.T, rtol=1e-9)
-            fits = fits and float(np.linalg.eigvalsh(sigma)[0]) > 0
-            require(fits, f"the covariance of {chains} readings must be symmetric and positive definite")
-            require(bool(np.isfinite(readings).all()), "readings with a covariance must all be there")
-        else:
-            fits = sigma.size in {1, chains} and bool(np.isfinite(sigma).all()) and bool((sigma >= SMALLEST).all())
-            require(fits, f"reading_sigma must be positive: one, or one for each of {chains} readings")
-            sigma = np.broadcast_to(sigma.reshape(-1), (chains,))
         object.__setattr__(self, "readings", readings)
-        object.__setattr__(self, "reading_sigma", sigma)
+        if self.reading_sigma is not None:
+            self._check_sigma(array(self.reading_sigma, "reading_sigma", ndim=(0, 1, 2)))
         if self.loads is not None:
             loads = array(self.loads, "loads", ndim=2)
             fits = loads.shape == readings.shape and bool(np.isfinite(loads).all())
@@ -299,6 +348,25 @@ class Measurements(ArrayValue):
             self._check_rows(one)
             for part in one.of_kind.parts:
                 self._check_shared(one, part)
+                stated = getattr(one, part.name)
+                require(
+                    bool(self.sessions) or not (isinstance(stated, Sought) and stated.each_session),
+                    f"{one.name}: its {part.name} differs from session to session, but no sessions are stated: state "
+                    'sessions=[…] (in a study, [measurements] session = "day"), or that it is unknown',
+                )
+
+    def _check_sigma(self, sigma: Array) -> None:
+        chains = self.readings.shape[1]
+        if sigma.ndim == 2:
+            fits = sigma.shape == (chains, chains) and np.allclose(sigma, sigma.T, rtol=1e-9)
+            fits = fits and float(np.linalg.eigvalsh(sigma)[0]) > 0
+            require(fits, f"the covariance of {chains} readings must be symmetric and positive definite")
+            require(bool(np.isfinite(self.readings).all()), "readings with a covariance must all be there")
+        else:
+            fits = sigma.size in {1, chains} and bool(np.isfinite(sigma).all()) and bool((sigma >= SMALLEST).all())
+            require(fits, f"reading_sigma must be positive: one, or one for each of {chains} readings")
+            sigma = np.broadcast_to(sigma.reshape(-1), (chains,))
+        object.__setattr__(self, "reading_sigma", sigma)
 
     def _check_rows(self, one: Instrument) -> None:
         n = len(self.readings)
@@ -329,6 +397,8 @@ class Measurements(ArrayValue):
     def reading_deviations(self) -> Array:
         """(chains,): standard deviations of the readings."""
         sigma = self.reading_sigma
+        require(sigma is not None, "the noise of the readings is not stated: state reading_sigma")
+        assert sigma is not None
         return np.sqrt(sigma.diagonal()) if sigma.ndim == 2 else sigma
 
     @property

@@ -9,8 +9,11 @@ from gough.core.errors import InputError, require
 from gough.core.tables import Cell, Table, table
 from gough.core.text import listed, number
 from gough.estimates import EstimationError, FitStats
+from gough.geometry.beliefs import matching, require_one_belief
 from gough.geometry.instruments.calibrate import calibrate_by_instruments
+from gough.geometry.instruments.layout import layout_of
 from gough.geometry.instruments.measurements import Measurements
+from gough.geometry.instruments.noise import require_stated
 from gough.geometry.instruments.results import CalibratedByInstruments
 from gough.robots.kinematics import KinematicModel
 
@@ -146,22 +149,30 @@ def calibrate_nested(
     for name, each in patterns.items():
         require(bool(each), f"the group '{name}' has no parameters")
     held = texts(fixed, "fixed")
+    if isinstance(measurements, Measurements):
+        require_stated(measurements, "nested models are tested with the noise that is stated")
+
+    names = layout_of(robot, measurements, robot.nominal, ())[0].names
+    stated = dict(options.pop("prior", None) or {})
+    require_one_belief(held, stated, names, "prior")
+    prior = {name: sigma for pattern, sigma in stated.items() for name in matching([pattern], names)}
 
     def fitted(released: Sequence[str]) -> CalibratedByInstruments | None:
         """The calibration with these groups; None where they are not determined."""
         rest = [pattern for name, each in patterns.items() if name not in released for pattern in each]
         try:
-            return calibrate_by_instruments(robot, measurements, fixed=[*held, *rest], **options)
+            own = {name: sigma for name, sigma in prior.items() if name not in matching(rest, names)}
+            return calibrate_by_instruments(robot, measurements, fixed=[*held, *rest], prior=own, **options)
         except EstimationError:
             if not released:
                 raise
             return None
 
-    smallest, names = fitted(()), list(patterns)
+    smallest, order = fitted(()), list(patterns)
     assert smallest is not None
-    whole = (fitted(names[:count]) for count in range(len(names), 0, -1))
+    whole = (fitted(order[:count]) for count in range(len(order), 0, -1))
     total, dof = _sum(next((each for each in whole if each is not None), smallest))
-    best, tests = _confirmed(fitted, *_released(fitted, smallest, names, (total / dof, dof)), (total / dof, dof))
+    best, tests = _confirmed(fitted, *_released(fitted, smallest, order, (total / dof, dof)), (total / dof, dof))
     return replace(best, nested=Nested(_sum(smallest), tuple(tests)))
 
 

@@ -40,7 +40,7 @@ def instrument_fits(equations: Equations, before: Linearized, after: Linearized)
                 rms=rms(rows.residual[seen]),
                 worst=worst,
                 worst_pose=pose,
-                worst_channel=one.of_kind.channels[channel],
+                worst_channel=one.channels[channel],
             )
         )
     return tuple(fits)
@@ -50,7 +50,7 @@ def _by_unit(one: Instrument, seen: Mask, before: Rows, after: Rows) -> tuple[tu
     """Residuals of an instrument in the units of its channels: those of each unit together."""
     L = np.linalg.cholesky(one.covariance)
     errors = [rows.residual @ L.T for rows in (before, after)]
-    units, groups = one.of_kind.units, []
+    units, groups = one.units, []
     for unit in dict.fromkeys(units):
         channels = [k for k, own in enumerate(units) if own == unit]
         first, second = (rms(each[:, channels][seen[:, channels]]) for each in errors)

@@ -1,6 +1,6 @@
 """The answer of a calibration by instruments: geometry, instruments, and what the measurements determine."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,8 +12,11 @@ from gough.core.text import counted, number
 from gough.estimates import Estimate, FitStats
 from gough.geometry.instruments.freedoms import Freedoms, Placing
 from gough.geometry.instruments.measurements import Measurements
+from gough.geometry.instruments.noise import NoiseEstimates
+from gough.geometry.machine import MachineGeometry, middle_of, parameter_covariance, with_values
 from gough.geometry.results import CalibratedParameters, shown_unit
 from gough.methods.statistical.identifiability import Identifiability
+from gough.region import ConfidenceEllipsoid
 from gough.robots.arguments import finite_parameters
 from gough.robots.kinematics import KinematicModel, PlatformPoses
 
@@ -70,6 +73,8 @@ class CalibratedByInstruments(CalibratedParameters, ArrayValue):
     is_planned: bool = False
     """Whether nothing was measured yet: ± are those to expect."""
     premises: tuple[str, ...] = ()
+    noise: NoiseEstimates | None = None
+    """Standard deviations that were estimated, as they were not stated."""
     nested: "Nested | None" = None
     """Tests of groups of parameters, where these were asked for."""
 
@@ -81,6 +86,16 @@ class CalibratedByInstruments(CalibratedParameters, ArrayValue):
             return False
         assert stats.chi_squared_p is not None
         return stats.chi_squared > 1 and stats.chi_squared_p < 1e-3
+
+    def with_noise(self, noise: NoiseEstimates) -> "CalibratedByInstruments":
+        """This answer with Student's quantiles; without χ², as residuals do not test a noise estimated from them."""
+        region, stats = self.estimate.region, self.estimate.stats
+        if isinstance(region, ConfidenceEllipsoid):
+            region = replace(region, dof=noise.dof)
+        if isinstance(stats, FitStats):
+            stats = replace(stats, chi_squared=None, chi_squared_p=None)
+        notes = (noise.words, *(note for note in self.estimate.notes if not note.startswith("χ²/dof")))
+        return replace(self, estimate=replace(self.estimate, region=region, stats=stats, notes=notes), noise=noise)
 
     @property
     def own(self) -> tuple[str, ...]:
@@ -100,6 +115,32 @@ class CalibratedByInstruments(CalibratedParameters, ArrayValue):
             away[: len(free)] = difference[free]
             difference[free] += self.placing.correction(self.freedoms.directions, away)[: len(free)]
         return difference
+
+    @property
+    def geometry(self) -> MachineGeometry:
+        """The robot as it was found, in its own frame, with covariance: the content of geometry.toml.
+
+        It states no closure errors, which are those of measured poses.
+
+        Raises:
+            InputError: a robot with these dimensions cannot be, or is not one of the library's.
+        """
+        made, readings = with_values(self.model, self.parameters), self.measurements.readings
+        missing = np.isnan(readings)
+        if missing.any():
+            readings = np.where(missing, self.model.inverse(self.parameters, *self.poses), readings)
+        ends, middle = middle_of(readings)
+        place = PlatformPoses(self.poses.position[middle][None], self.poses.rotation[middle][None])
+        covariance, stats = parameter_covariance(self), self.estimate.stats
+        return MachineGeometry(
+            made,
+            covariance,
+            n_poses=len(self.measurements),
+            spare=int(stats.dof) if isinstance(stats, FitStats) else 0,
+            readings=ends,
+            home_readings=readings[middle],
+            home=place,
+        )
 
     def instrument_table(self) -> Table:
         """Residuals by instrument before and after, in mm or degrees and in standard deviations."""
@@ -206,6 +247,12 @@ class CalibratedByInstruments(CalibratedParameters, ArrayValue):
                     "rms_in_sigma": fit.rms,
                 }
                 for fit in self.instruments
+            ],
+            "noise": None
+            if self.noise is None
+            else [
+                {"of": each.name, "sigma": float(sigma), "relative_error": float(error), "unit": each.unit}
+                for each, sigma, error in zip(self.noise.components, self.noise.sigma, self.noise.relative, strict=True)
             ],
             "nested": None if self.nested is None else self.nested.to_dict(),
             "free_motions": [motion.words for motion in self.freedoms.motions],

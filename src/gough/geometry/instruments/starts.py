@@ -11,9 +11,10 @@ from gough.core.errors import InputError, require
 from gough.core.rotations import nearest_rotation
 from gough.geometry.frames import RigidMotion, hand_eye, procrustes
 from gough.geometry.instruments.equations import Equations, State
-from gough.geometry.instruments.kinds import FRAME, POINT, TARGET
+from gough.geometry.instruments.kinds import CAMERA, FRAME, POINT, TARGET
 from gough.geometry.instruments.layout import Slot, with_normal
 from gough.geometry.instruments.measurements import Instrument, Measurements, Numbers
+from gough.geometry.instruments.resection import rays_of, resected
 from gough.robots.kinematics import KinematicModel, PlatformPoses
 
 _STEPS = 60
@@ -82,7 +83,10 @@ def _frame(equations: Equations, state: State, number: int, slot: Slot) -> bool:
     """Points and poses in the instrument's frame, laid on those of the blueprint."""
     seen, modeled = [], []
     for i, one, rows in _users(equations, number):
-        if one.kind == "point":
+        if one.kind == "image":
+            if _by_images(equations, state, number, (i, one)):
+                return True
+        elif one.kind == "point":
             modeled.append(_tips(equations, state, i, rows))
             seen.append(one.values[rows])
         elif _by_poses(equations, state, number, (i, one, rows)):
@@ -94,14 +98,61 @@ def _frame(equations: Equations, state: State, number: int, slot: Slot) -> bool:
     return True
 
 
+def _by_images(equations: Equations, state: State, number: int, user: tuple[int, Instrument]) -> bool:
+    """The frame of a camera: from target poses if its target's place is sought, else from all points at once."""
+    i, one = user
+    layout = equations.layout
+    slots = {layout.slots[s].part.name: int(s) for s in layout.of_instrument[i][0]}
+    target = layout.slots[slots["target"]]
+    session = layout.slots[number].session
+    rows = equations.measured_rows[i]
+    rows = rows if session is None else rows[equations.row_sessions[i] == session]
+    if target.is_sought and not target.has_guess and _by_poses(equations, state, number, (i, one, rows)):
+        return True
+    assert one.points is not None
+    local, reference = _placed(equations, state, i, TARGET)
+    places = one.points @ reference.T + local[:3]
+    tips = state.poses.position[rows, None] + places @ np.swapaxes(state.poses.rotation[rows], 1, 2)
+    rays = _rays(equations, state, i, rows)
+    there = np.isfinite(rays).all(axis=2)
+    motion = resected(tips[there], rays[there])
+    if motion is not None:
+        _put(state, number, layout.slots[number], motion)
+    return motion is not None
+
+
+def _rays(equations: Equations, state: State, i: int, rows: Numbers) -> Array:
+    """(rows, K, 2): rays to the points of a target; NaN where one is not seen."""
+    one = equations.measurements.instruments[i]
+    camera, _ = _placed(equations, state, i, CAMERA)
+    return rays_of(camera, one.values[rows].reshape(-1, 2)).reshape(len(rows), -1, 2)
+
+
+def _target_poses(equations: Equations, state: State, i: int, rows: Numbers) -> tuple[Numbers, RigidMotion]:
+    """Poses of an instrument's target in its frame, as measured or as its points are seen, and their rows."""
+    one = equations.measurements.instruments[i]
+    if one.rotation is not None:
+        return rows, RigidMotion(one.rotation[rows], one.values[rows])
+    assert one.points is not None
+    rays = _rays(equations, state, i, rows)
+    kept, R, t = [], [], []
+    for row, own in zip(rows.tolist(), rays, strict=True):
+        there = np.isfinite(own).all(axis=1)
+        motion = resected(one.points[there], own[there])
+        if motion is not None:
+            kept.append(row)
+            R.append(motion.R)
+            t.append(motion.t)
+    return np.array(kept, dtype=np.int64), RigidMotion(np.array(R).reshape(-1, 3, 3), np.array(t).reshape(-1, 3))
+
+
 def _by_poses(equations: Equations, state: State, number: int, user: tuple[int, Instrument, Numbers]) -> bool:
-    """Frame and target of an instrument that measures poses."""
-    i, one, rows = user
+    """Frame and target of an instrument that measures poses, or points that show them."""
+    i, _, rows = user
+    rows, seen = _target_poses(equations, state, i, rows)
     if len(rows) < 3:
         return False
-    assert one.rotation is not None
     layout = equations.layout
-    seen = RigidMotion(one.rotation[rows], one.values[rows])
     modeled = RigidMotion(state.poses.rotation[rows], state.poses.position[rows])
     slots = {layout.slots[s].part.name: int(s) for s in layout.of_instrument[i][0]}
     target = layout.slots[slots["target"]]
@@ -125,12 +176,13 @@ def _by_poses(equations: Equations, state: State, number: int, user: tuple[int, 
 def _target(equations: Equations, state: State, number: int, slot: Slot) -> bool:
     """The target's mean orientation on the platform, as the frame has it."""
     for i, one, rows in _users(equations, number):
-        if not len(rows):
+        measured = equations.measured_rows[i] if one.kind == "image" else rows
+        used, poses = _target_poses(equations, state, i, measured)
+        if not len(used):
             continue
-        assert one.rotation is not None
         local, reference = _placed(equations, state, i, FRAME)
-        seen = RigidMotion(reference, local[:3]).inverse() @ RigidMotion(one.rotation[rows], one.values[rows])
-        inner = RigidMotion(state.poses.rotation[rows], state.poses.position[rows]).inverse() @ seen
+        seen = RigidMotion(reference, local[:3]).inverse() @ poses
+        inner = RigidMotion(state.poses.rotation[used], state.poses.position[used]).inverse() @ seen
         _put(state, number, slot, RigidMotion(nearest_rotation(inner.R.sum(axis=0)), inner.t.mean(axis=0)))
         return True
     return False

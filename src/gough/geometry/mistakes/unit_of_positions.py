@@ -19,11 +19,12 @@ class UnitOfPositions(Mistake):
     def corrected(self, stated: Stated) -> Iterator[Corrected]:
         """In the other unit."""
         for factor, words in ((1e-3, "millimetres were taken for metres"), (1e3, "metres were taken for millimetres")):
-            C = stated.poses.covariance
+            C, common = stated.poses.covariance, stated.poses.common
             if C is not None:
                 scale = np.repeat([factor, 1.0], 3)[: C.shape[-1]]
                 C = C * scale[:, None] * scale
-            poses = replace(stated.poses, position=stated.poses.position * factor, covariance=C)
+                common = None if common is None else common * scale[:, None]
+            poses = replace(stated.poses, position=stated.poses.position * factor, covariance=C, common=common)
             yield Corrected(poses, f"{words} in the positions")
             if stated.model.reading_unit == "m":
                 both = replace(poses, readings=poses.readings * factor)

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gough.core.arrays import Array, Integers, Mask
-from gough.core.rational import Whole, dyadic_down, integers, over_common_denominator, round_down, whole_numbers
+from gough.core.exact_equations import solve_exactly
+from gough.core.rational import dyadic_down, integers, over_common_denominator, round_down, whole_numbers
 from gough.evidence import Evidence
 from gough.noise import Bounded
 from gough.problem import LinearProblem
@@ -265,30 +266,6 @@ def _independent(W: Array) -> list[int] | None:
     if diagonal.min() <= 1e-12 * diagonal.max():
         return None
     return [int(k) for k in order[: W.shape[1]]]
-
-
-def solve_exactly(A: Whole, b: Sequence[Fraction]) -> list[Fraction] | None:
-    """The solution of A x = b for whole numbers A, by fraction-free elimination [BAR68]; None if A is singular.
-
-    Examples:
-        >>> solve_exactly(np.array([[2, 1], [1, 3]], dtype=object), [Fraction(1), Fraction(0)])
-        [Fraction(3, 5), Fraction(-1, 5)]
-    """
-    n = len(b)
-    right, denominator = over_common_denominator(b)
-    M = [[int(A[i, j]) for j in range(n)] + [int(right[i])] for i in range(n)]
-    previous = 1
-    for k in range(n):
-        pivot = next((i for i in range(k, n) if M[i][k]), None)
-        if pivot is None:
-            return None
-        M[k], M[pivot] = M[pivot], M[k]
-        for i in range(n):
-            if i != k:
-                factor, head = M[i][k], M[k][k]
-                M[i] = [(head * x - factor * y) // previous for x, y in zip(M[i], M[k], strict=True)]
-        previous = M[k][k]
-    return [Fraction(M[i][n], M[i][i] * denominator) for i in range(n)]
 
 
 def evidence(names: tuple[str, ...], factors: tuple[float, ...], used: Multipliers) -> Evidence:

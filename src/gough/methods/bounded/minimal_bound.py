@@ -1,6 +1,6 @@
 """The smallest factor on all error bounds for which a problem is consistent."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
 
@@ -13,15 +13,12 @@ from gough.core.products import residual
 from gough.core.threads import one_blas_thread
 from gough.estimates import Claim, proof
 from gough.evidence import Evidence
+from gough.methods.bounded.chebyshev import chebyshev
 from gough.methods.bounded.exact_bound import Prover, evidence, rounded_down, rounded_up
-from gough.methods.bounded.strips import Strips, bounds_of, misfit
-from gough.methods.programs.row_generation import GeneratedProgram
-from gough.methods.programs.simplex import Outcome
+from gough.methods.bounded.strips import bounds_of, misfit
 from gough.problem import LinearProblem
 from gough.region import Box
 
-_PER_ROUND = 8
-"""Rows added each round, per unknown."""
 _EXACT_ROWS = 200
 """Rows that may be computed in rational arithmetic."""
 
@@ -103,14 +100,11 @@ def minimal_bound(problem: LinearProblem) -> MinimalBound:
     if bounds_of(problem, "minimal_bound").regressor is not None:
         raise AssumptionError("minimal_bound needs an exact W; state Bounded(radius) without a radius of W.")
     box = problem.unknowns.bounds
-    strips = Strips.of(problem, box, "minimal_bound")
-    program = _Chebyshev(strips, box)
-    pool, optimum = program.pool, program.optimum
-    theta, upper = _exhibited(problem, np.clip(strips.theta(optimum.point[:-1]), box.lower, box.upper))
-    index, multipliers = optimum.on(np.arange(len(pool)).repeat(2))
-    weights = np.bincount(index, multipliers, len(pool)) / strips.length[pool]
+    fit = chebyshev(problem, box, "minimal_bound")
+    pool, weights = fit.rows, fit.weights
+    theta, upper = _exhibited(problem, fit.theta)
     proposals = [weights]
-    if optimum.outcome is not Outcome.OPTIMAL:  # equations, which no factor helps: their weights may have any sign
+    if not fit.is_optimal:  # equations, which no factor helps: their weights may have any sign
         proposals += [-weights, _of_equations(problem, pool)]
     lower, used = max((_proven(problem, box, pool, w) for w in proposals), key=lambda one: one[0])
     return MinimalBound(lower, max(lower, upper), theta, used.rows, (used,), proof())
@@ -125,37 +119,6 @@ def _exhibited(problem: LinearProblem, theta: Array) -> tuple[Array, float]:
         short = np.clip([float(f"{v:.{digits}g}") for v in theta.tolist()], bounds.lower, bounds.upper)
         best = min(best, (attained(problem, short), short), key=lambda one: one[0])
     return best[1], best[0]
-
-
-class _Chebyshev(GeneratedProgram):
-    """The linear program min t, |y − W θ| ≤ t e, in z and t."""
-
-    def __init__(self, strips: Strips, box: Box) -> None:
-        low, high = strips.box(box)
-        n_rows, p = strips.problem.n_rows, len(low)
-        super().__init__(np.append(low, 0.0), np.append(high, inf), n_rows)
-        self._strips, self._limit = strips, _PER_ROUND * p
-        badness = abs(strips.middle) / np.maximum(strips.radius, 1e-300)
-        self.add(np.arange(n_rows) if n_rows <= 20 * p else np.argpartition(-badness, 20 * p)[: 20 * p])
-        self.optimum = self.minimize(np.append(np.zeros(p), 1.0), self._violated)
-
-    def rows(self, numbers: Integers) -> tuple[Array, Array, Array]:
-        """Two rows for each strip: d z + h t ≥ m and d z − h t ≤ m."""
-        strips = self._strips
-        A, _, _ = strips.rows(numbers)
-        length = strips.length[numbers]
-        half, middle = strips.radius[numbers] / length, strips.middle[numbers] / length
-        both = np.repeat(np.column_stack([A, half]), 2, axis=0)
-        both[1::2, -1] *= -1
-        low, high = np.full(len(both), -inf), np.full(len(both), inf)
-        low[0::2], high[1::2] = middle, middle
-        return both, low, high
-
-    def _violated(self, point: Array) -> Integers:
-        relaxed = replace(self._strips, radius=point[-1] * self._strips.radius)
-        excess = np.where(self.outside, relaxed.excess(point[None, :-1]), -inf)
-        wrong, limit = np.flatnonzero(excess > 1e-10), self._limit
-        return wrong if len(wrong) <= limit else wrong[np.argpartition(-excess[wrong], limit)[:limit]]
 
 
 def _of_equations(problem: LinearProblem, pool: Integers) -> Array:

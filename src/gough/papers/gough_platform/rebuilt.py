@@ -14,7 +14,8 @@ from gough.data import Poses, averaged
 from gough.data.poses import Repeatability
 from gough.estimates import Estimate
 from gough.geometry import Calibrated, HeldOut, calibrate, held_out
-from gough.geometry.geometric import ChainEquations, geometric
+from gough.geometry.chain_equations import ChainEquations
+from gough.geometry.geometric import geometric
 from gough.geometry.held_out import closure
 from gough.papers.calibration_demonstration import (
     AROUND,
@@ -146,7 +147,7 @@ def leg_by_leg(case: RebuiltPlatform, weights: Weights, measured: Poses | None =
     measured as rotation vectors.
     """
     poses = case.poses if measured is None else measured
-    plain = replace(poses, covariance=None, reading_sigma=None)
+    plain = replace(poses, covariance=None, common=None, reading_sigma=None)
     problem = geometric(case.campaign.robot, plain, start=case.plain.value, form="squared")
     equations = problem.equations
     assert isinstance(equations, ChainEquations)

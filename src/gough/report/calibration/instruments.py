@@ -1,9 +1,11 @@
 """The page of a calibration by instruments: verdicts, geometry, residuals of each instrument, what is determined."""
 
 from gough.estimates import FitStats
+from gough.export import model_files
 from gough.geometry.instruments import CalibratedByInstruments
 from gough.report.base.page import Page, Section, Verdict
 from gough.report.base.words import determined
+from gough.report.calibration.machine import machine_files
 
 __all__ = ["instrument_documents"]
 
@@ -15,7 +17,10 @@ _PARTS = "Parameters of the instruments that were estimated with the robot; angl
 
 
 def instrument_documents(title: str, lead: tuple[str, ...], answer: CalibratedByInstruments) -> dict[str, bytes]:
-    """The files by name: report.html and calibration.json."""
+    """The files by name: report.html, calibration.json and, of measurements, geometry.toml and model.json.
+
+    A linear delta also gets klipper.cfg, marlin.gcode and reprapfirmware.g.
+    """
     stats = answer.estimate.stats
     assert isinstance(stats, FitStats)
     own = len(answer.own)
@@ -36,7 +41,8 @@ def instrument_documents(title: str, lead: tuple[str, ...], answer: CalibratedBy
         Section("What the measurements determine", determined(answer.identifiability)),
     )
     page = Page(title, lead, cards, tuple(_verdicts(answer)), sections)
-    return page.files() | {"calibration.json": f"{answer.to_json()}\n".encode()}
+    files = page.files() | {"calibration.json": f"{answer.to_json()}\n".encode()}
+    return files if answer.is_planned else files | model_files(answer) | machine_files(answer)
 
 
 def _verdicts(answer: CalibratedByInstruments) -> list[Verdict]:

@@ -4,17 +4,20 @@ from gough.core.errors import InputError
 from gough.data.firmware import marlin_gcode, reprapfirmware_gcode
 from gough.data.klipper import klipper_block
 from gough.geometry import Calibrated, CalibratedPrinter
+from gough.geometry.instruments import CalibratedByInstruments
 from gough.geometry.machine import FAMILIES, MachineGeometry, geometry_text, machine_geometry
 from gough.robots import LinearDelta
 
 GEOMETRY = "geometry.toml"
 
 
-def machine_files(answer: Calibrated | CalibratedPrinter) -> dict[str, bytes]:
+def machine_files(answer: Calibrated | CalibratedPrinter | CalibratedByInstruments) -> dict[str, bytes]:
     """The files of a calibration for the machine, by name; none where the robot cannot be as it was found."""
     if type(answer.model) not in FAMILIES:
         return {}
     try:
+        if isinstance(answer, CalibratedByInstruments):
+            return geometry_files(answer.geometry)
         return geometry_files(machine_geometry(answer))
     except InputError:  # a calibration so wrong that its robot cannot be assembled
         return {}

@@ -1,0 +1,104 @@
+"""The list of commands, each loaded when it is called: the help of `gough` needs none of them."""
+
+from collections.abc import Sequence
+from importlib import import_module
+from inspect import cleandoc
+from typing import Any, NamedTuple
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+
+class Entry(NamedTuple):
+    """A command: the function or group `name` in the module `gough.cli.name`."""
+
+    panel: str
+    summary: str
+    """The first paragraph of its help."""
+
+
+_START, _DYNAMICS, _GEOMETRY, _PROOF = "Start here", "Dynamics", "Geometry", "Papers and proofs"
+COMMANDS = {
+    "demo": Entry(
+        _START,
+        "Simulate a robot, identify it with every method, validate on another motion and compare with the truth.",
+    ),
+    "new": Entry(
+        _START,
+        "Write a commented study.toml and a README, to identify a robot or, with --calibration, to calibrate it.",
+    ),
+    "look": Entry(
+        _START,
+        "List the channels of a recording: rates, gaps, jitter, repeated times, and a [data] table for a study.",
+    ),
+    "mechanism": Entry(
+        _DYNAMICS,
+        "Check a mechanism: degrees of freedom, assembly, singularities, limits, and base dynamic parameters.",
+    ),
+    "design": Entry(
+        _DYNAMICS,
+        "Design an exciting trajectory within the robot's limits. Ctrl-C stops the search and keeps the best so far.",
+    ),
+    "identify": Entry(
+        _DYNAMICS,
+        "Identify a robot from recordings. Exits with 1 if the data refute the stated error bound or the model.",
+    ),
+    "export": Entry(_DYNAMICS, "Write an identified or calibrated model for a controller or a simulator."),
+    "control": Entry(
+        _DYNAMICS, "Compare controllers on the complete simulated robot, with the exported C in closed loop."
+    ),
+    "poses": Entry(
+        _GEOMETRY,
+        "Choose the poses of a calibration, or measure them from images. `gough poses study.toml --count 16` is short "
+        "for `gough poses select study.toml --count 16`; see gough poses select --help.",
+    ),
+    "target": Entry(_GEOMETRY, "Design and print targets for a camera, or render images of them."),
+    "camera": Entry(_GEOMETRY, "Calibrate a camera from images of a target."),
+    "calibrate": Entry(_GEOMETRY, "Calibrate a robot's geometry from measured poses or by any instruments."),
+    "recalibrate": Entry(
+        _GEOMETRY,
+        "Find what changed since a calibration, with the fewest unknowns that explain a few poses of another day.",
+    ),
+    "certify": Entry(_GEOMETRY, "Prove whether any geometry fits the measured poses within their intervals."),
+    "check": Entry(_PROOF, "Verify certificates again in exact rational arithmetic."),
+    "reproduce": Entry(
+        _PROOF, "Rebuild a paper's experiment and print its tables beside ours, and explain the differences."
+    ),
+}
+
+
+class OnDemand(TyperGroup):
+    """A group that lists its commands by `COMMANDS` and loads the one that is called."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        for name, entry in COMMANDS.items():
+            self.add_command(TyperCommand(name, help=_literal(entry.summary), rich_help_panel=entry.panel))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, None if name is None else command(name), rest
+
+
+def load(arguments: Sequence[str]) -> None:
+    """Import what the command that these arguments call needs."""
+    if arguments and arguments[0] in COMMANDS:
+        import_module(f"gough.cli.{arguments[0]}")
+
+
+def command(name: str) -> Any:
+    """The command of this name; paragraphs of its help are the docstring's, whatever lines they have there."""
+    found = getattr(import_module(f"gough.cli.{name}"), name)
+    if isinstance(found, typer.Typer):
+        group = typer.main.get_group(found)
+        group.name = name
+        return group
+    text = "\n\n".join(" ".join(part.split()) for part in cleandoc(found.__doc__ or "").split("\n\n"))
+    alone = typer.Typer(add_completion=False)
+    alone.command(name, help=_literal(text))(found)
+    return typer.main.get_command(alone)
+
+
+def _literal(text: str) -> str:
+    """The text with brackets that rich shows, instead of taking them for markup."""
+    return text.replace("[", "\\[")

@@ -1,0 +1,283 @@
+"""What a file of recordings holds: channels, clocks, gaps, jitter and duplicates, before anything is chosen."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.core.errors import InputError
+from gough.core.tables import table
+from gough.core.text import number
+from gough.data.channel_groups import GroupedSource, GroupSource
+from gough.data.formats import opened_recording
+from gough.data.sources import Source, split_head
+from gough.data.times import TimeColumn, longest_step, seconds_of
+
+_BARS = "▁▂▃▄▅▆▇█"
+_WIDTH = 32
+_TIMES = re.compile(r"(?:time|t|timestamp|time_?stamp|stamp|zeit|clock|elapsed)", re.IGNORECASE)
+_EFFORT = re.compile(r"(?:tau|torque|effort|efforts|force|current|moment|[VIu])_?\d*", re.IGNORECASE)
+_POSITION = re.compile(r"(?:q|pos|position|positions|angle|theta|phi|joint|leg|encoder|l)_?\d*", re.IGNORECASE)
+_WORDS = re.compile(r"[/. ]")
+_DERIVED = re.compile(r"vel|acc|dq|speed|desired|reference|error|command|setpoint|target", re.IGNORECASE)
+_OF_MOTION, _OF_EFFORT = {"rad", "deg", "m", "mm", "°"}, {"N·m", "Nm", "N", "V", "A", "mN·m", "N*m"}
+_NO_JOINTS = re.compile(r"Pose|Transform|TFMessage|Odometry", re.IGNORECASE)
+"""Types of messages whose positions are no coordinates of joints."""
+
+
+@dataclass(frozen=True)
+class ChannelOverview:
+    """One channel: its range, and its course in a few bars."""
+
+    name: str
+    unit: str
+    least: float | None
+    """None where the channel has no number."""
+    greatest: float | None
+    missing: int
+    course: str
+
+
+@dataclass(frozen=True)
+class ClockOverview:
+    """The times of a group of channels."""
+
+    rate: float
+    """Samples a second, by the mean step, gaps apart."""
+    duration: float
+    jitter: float
+    """Root mean square of the deviations of steps from their mean, gaps apart, as a share of it."""
+    jitter_at_most: float
+    gaps: int
+    """Steps that are too long to be jitter."""
+    lost: int
+    """Samples that fit into the gaps."""
+    duplicates: int
+    """Times that repeat the one before."""
+    backwards: int
+    """Times before the one before."""
+    began: str = ""
+
+
+@dataclass(frozen=True)
+class GroupOverview:
+    """Channels that share their instants."""
+
+    name: str
+    """Empty in a file with one table."""
+    kind: str
+    samples: int
+    time: str
+    """Head of the column of times; empty where there is none, or the file itself states the times."""
+    clock: ClockOverview | None
+    channels: tuple[ChannelOverview, ...]
+    remarks: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        title = f"{self.name or 'One table'}{f' ({self.kind})' if self.kind else ''}: {self.samples} samples"
+        heads = ["channel", "unit", "least", "greatest", "missing", "course"]
+        rows = [
+            [each.name, each.unit, _ends(each.least), _ends(each.greatest), str(each.missing), each.course]
+            for each in self.channels
+        ]
+        return "\n".join([title, *self._on_clock(), str(table(heads, rows, "lurrrl")), *self.remarks])
+
+    def _on_clock(self) -> Iterator[str]:
+        clock = self.clock
+        if clock is None:
+            return
+        by = f"by column '{self.time}'" if self.time else "by its times"
+        began = f", began {clock.began}" if clock.began else ""
+        yield f"{number(clock.rate)} Hz {by}, {number(clock.duration)} s{began}"
+        yield (
+            f"Steps deviate by {clock.jitter:.1%} rms, {clock.jitter_at_most:.1%} at most; {clock.gaps} gaps "
+            f"({clock.lost} samples lost); {clock.duplicates} repeated times; {clock.backwards} times run backwards"
+        )
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What a file of recordings holds."""
+
+    path: str
+    groups: tuple[GroupOverview, ...]
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(str, self.groups))
+
+    @property
+    def proposal(self) -> str:
+        """The tables [data] and [data.columns] of a study that reads this file, as far as names and units suggest them.
+
+        Coordinates are called q1, q2, … and efforts tau1, tau2, … in the order of the file.
+        """
+        group_of = {each.name: group for group in self.groups for each in group.channels}
+        named = [
+            each
+            for group in self.groups
+            for each in group.channels
+            if not _DERIVED.search(each.name) and not _NO_JOINTS.search(group.kind)
+        ]
+        efforts = _alike(named, _EFFORT, _POSITION, _OF_EFFORT)
+        motion = [name for name in _alike(named, _POSITION, _EFFORT, _OF_MOTION) if name not in efforts]
+        lines = ["[data]"]
+        times = {group_of[name].time for name in (*motion, *efforts)} - {"", "time"}
+        no_clock = any(group_of[name].clock is None for name in (*motion, *efforts))
+        if times:
+            lines.append(f"time = {_quoted(split_head(times.pop())[0])}")
+        elif no_clock:
+            lines += ['time = ""', 'rate = "1 kHz"  # the sampling rate: the file does not state it']
+        jitter = max((group.clock.jitter_at_most for group in self.groups if group.clock), default=0.0)
+        if jitter > 0.25:
+            lines.append("resample = true  # if times are the exact instants of the samples")
+        if any(group.clock and group.clock.gaps for group in self.groups):
+            lines.append('missing = "mask"')
+        lines += ["", "[[data.recordings]]", f"file = {_quoted(self.path)}", "", "[data.columns]"]
+        lines += [f"q{i} = {_quoted(name)}" for i, name in enumerate(motion, start=1)]
+        lines += [f"tau{i} = {_quoted(name)}" for i, name in enumerate(efforts, start=1)]
+        if not motion or not efforts:
+            lacking = " and ".join(
+                what for what, names in (("positions (q1, …)", motion), ("efforts (tau1, …)", efforts)) if not names
+            )
+            lines.append(f"# no channel is recognized as {lacking}: enter them")
+        return "\n".join(lines)
+
+
+def overview(path: str | Path) -> Overview:
+    r"""What a file of recordings holds: channels, rates, gaps, jitter, duplicates.
+
+    Raises:
+        InputError: the file cannot be read.
+
+    Examples:
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     path = Path(folder, "swing.csv")
+        ...     _ = path.write_text("t [ms],q1 [deg],tau1\n0,180,1.5\n1,90,1.6\n2,0,1.7\n4,10,1.8\n")
+        ...     found = overview(path)
+        >>> found.groups[0].time, found.groups[0].clock.rate, found.groups[0].clock.gaps
+        ('t [ms]', 1000.0, 1)
+    """
+    path = Path(path)
+    source = opened_recording(path)
+    if isinstance(source, GroupedSource):
+        groups = tuple(_of_group(path, GroupSource(path, group)) for group in source.groups)
+    else:
+        groups = (_of_table(path, source),)
+    return Overview(path.name, groups)
+
+
+def _of_group(path: Path, source: GroupSource) -> GroupOverview:
+    group = source.group
+    samples = source.load(range(len(group.heads)), missing=True)
+    remarks = (source.note,) if source.note else ()
+    clock: ClockOverview | None = None
+    time = ""
+    if source.heads != group.heads:
+        clock = _clock(source.times(len(group.heads)), TimeColumn(path, "time", "time", None, source.place))
+    else:
+        time = next((head for head in group.heads if _is_time(head)), "")
+    channels = tuple(_channel(head, column) for head, column in zip(group.heads, samples.T, strict=True))
+    return GroupOverview(group.name, group.kind, len(samples), time, clock, channels, remarks)
+
+
+def _of_table(path: Path, source: Source) -> GroupOverview:
+    columns: dict[str, Array] = {}
+    remarks: list[str] = []
+    time = next((i for i, head in enumerate(source.heads) if _is_time(head)), None)
+    clock: ClockOverview | None = None
+    if time is not None:
+        head = source.heads[time]
+        try:
+            clock = _clock(source.times(time), TimeColumn(path, head, split_head(head)[0], None, source.place))
+        except InputError as error:
+            remarks.append(str(error))
+    for i, head in enumerate(source.heads):
+        if i == time or not head:
+            continue
+        try:
+            columns[head] = source.load([i], missing=True)[:, 0]
+        except InputError as error:
+            remarks.append(str(error).removeprefix(f"{path}: "))
+    if clock is None and source.rate:
+        longest = max(map(len, columns.values()), default=1)
+        clock = ClockOverview(source.rate, (longest - 1) / source.rate, 0.0, 0.0, 0, 0, 0, 0)
+    channels = tuple(_channel(head, values) for head, values in columns.items())
+    samples = max(map(len, columns.values()), default=0)
+    return GroupOverview("", "", samples, "" if time is None else source.heads[time], clock, channels, tuple(remarks))
+
+
+def _is_time(head: str) -> bool:
+    return _TIMES.fullmatch(_WORDS.split(split_head(head)[0])[-1]) is not None
+
+
+def _clock(times: Any, column: TimeColumn) -> ClockOverview | None:
+    seconds = seconds_of(times, column)
+    steps = np.diff(seconds.values)
+    rising = steps[steps > 0]
+    if not rising.size:
+        return None
+    gaps = steps > longest_step(rising)
+    period = float(steps[(steps > 0) & ~gaps].mean())
+    usual = steps[(steps > 0) & ~gaps] / period - 1
+    return ClockOverview(
+        float(f"{1 / period:.9g}"),
+        float(seconds.values.max() - seconds.values.min()),
+        float(np.sqrt((usual**2).mean())) if usual.size else 0.0,
+        float(abs(usual).max(initial=0.0)),
+        int(gaps.sum()),
+        int(np.maximum(np.rint(steps[gaps] / period) - 1, 0).sum()),
+        int((steps == 0).sum()),
+        int((steps < 0).sum()),
+        seconds.began,
+    )
+
+
+def _channel(head: str, values: Array) -> ChannelOverview:
+    name, unit = split_head(head)
+    present = values[np.isfinite(values)]
+    if not present.size:
+        return ChannelOverview(name, unit or "", None, None, len(values), "")
+    least, greatest = float(present.min()), float(present.max())
+    missing = len(values) - len(present)
+    return ChannelOverview(name, unit or "", least, greatest, missing, _course(values, least, greatest))
+
+
+def _course(values: Array, least: float, greatest: float) -> str:
+    """Means of equal parts as bars between the least and the greatest; a gap where a part has no number."""
+    bars = []
+    for part in np.array_split(values, min(_WIDTH, len(values))):
+        present = part[np.isfinite(part)]
+        if not present.size:
+            bars.append(" ")
+            continue
+        span = greatest - least
+        height = (present.mean() - least) / span if 0 < span < np.inf else 0.5
+        bars.append(_BARS[min(int(height * len(_BARS)), len(_BARS) - 1)])
+    return "".join(bars)
+
+
+def _alike(
+    channels: Sequence[ChannelOverview], pattern: re.Pattern[str], other: re.Pattern[str], units: set[str]
+) -> list[str]:
+    """The channels of a kind: by the last word of their names that tells, or else by their units."""
+    by_name = []
+    for channel in channels:
+        words = reversed(_WORDS.split(channel.name))
+        telling = next((word for word in words if pattern.fullmatch(word) or other.fullmatch(word)), "")
+        if pattern.fullmatch(telling):
+            by_name.append(channel.name)
+    return by_name or [channel.name for channel in channels if channel.unit in units]
+
+
+def _ends(value: float | None) -> str:
+    return "—" if value is None else number(value)
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -1,0 +1,45 @@
+"""`gough look`: what a person sees of a recording."""
+
+import json
+import tomllib
+
+import pytest
+
+from gough.cli.app import run
+
+
+@pytest.fixture
+def recording(tmp_path):
+    path = tmp_path / "run.csv"
+    rows = "".join(f"{k / 500},{k % 7},{k % 5}\n" for k in range(100))
+    path.write_text(f"time,q1 [deg],tau1 [N·m]\n{rows}")
+    return path
+
+
+def test_text(recording, capsys):
+    assert run(["look", str(recording)]) == 0
+    shown = capsys.readouterr().out
+    assert "500.0 Hz by column 'time', 0.1980 s" in shown
+    assert "0 gaps (0 samples lost)" in shown
+    proposal = tomllib.loads(shown[shown.index("[data]") :])
+    assert proposal["data"]["columns"] == {"q1": "q1", "tau1": "tau1"}
+
+
+def test_json(recording, capsys):
+    assert run(["look", str(recording), "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["groups"][0]["clock"]["rate"] == 500.0
+    assert [channel["unit"] for channel in data["groups"][0]["channels"]] == ["deg", "N·m"]
+
+
+def test_a_channel_without_numbers_is_json_too(tmp_path, capsys):
+    path = tmp_path / "blank.csv"
+    path.write_text("time,q1,u\n0,,1\n1,,1\n2,,1\n")
+    assert run(["look", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["groups"][0]["channels"][0]["missing"] == 3
+    assert run(["look", str(path)]) == 0
+
+
+def test_bad_input(tmp_path, capsys):
+    assert run(["look", str(tmp_path / "none.mcap")]) == 2
+    assert "there is no such file" in capsys.readouterr().err
