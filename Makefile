@@ -10,16 +10,13 @@ SEED ?= 1
 # the verified checker is built for the tests where Coq, OCaml and zarith are installed
 PROOFS := $(if $(and $(shell command -v coqc),$(shell ocamlfind query zarith 2>/dev/null)),proofs)
 
-.PHONY: demo test test-all check format bench fuzz proofs clean
+.PHONY: demo test check format bench fuzz proofs clean
 
 demo: $(VENV)/.ready
 	$(BIN)/gough demo
 
 test: $(VENV)/.ready-test check $(PROOFS)
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal
-
-test-all: export GOUGH_TESTS = all
-test-all: test  # tries all 100,000 changed certificates, where `make test` tries one in eight
 
 check: $(VENV)/.ready-test
 	$(BIN)/ruff check .

@@ -4,7 +4,6 @@ Changes bypass all constructors, and so does the check: the lines that decide ar
 judged by enumeration in rationals, by consistent sets known by hand, or by truths that must not be excluded.
 """
 
-import os
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -48,10 +47,7 @@ from tests.checker.oracle import is_true
 
 EACH = {"linear": 44_000, "relaxed": 34_000, "ellipsoid": 8_000, "leg": 4_000, "joint": 2_000, "chain": 7_000,
         "pair": 2_000}  # fmt: skip
-"""Mutations of a run of all tests (`make test-all`)."""
-SHARE = 1 if os.environ.get("GOUGH_TESTS") == "all" else 8
-"""Of which one in so many is tried by `make test`."""
-TRIED = {kind: n // SHARE for kind, n in EACH.items()}
+"""Mutations of a run."""
 WORK = 50_000_000
 """Of one mutant: a few hundredths of a second."""
 WRONG = (GoughError, TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RecursionError)
@@ -114,7 +110,7 @@ def parts(found):
 def test_nothing_false_is_accepted_about_linear_problems(kind):
     found, rng, accepted = certificates(kind), Random(20260116), 0
     donors = parts(found)
-    for _ in range(TRIED[kind]):
+    for _ in range(EACH[kind]):
         problem, certificate = rng.choice(found)
         changed = mutant(rng, certificate, donors, list(problem.unknowns.names), problem.n_rows)
         try:
@@ -125,7 +121,7 @@ def test_nothing_false_is_accepted_about_linear_problems(kind):
             continue
         accepted += 1
         assert is_true(changed.proof, problem), changed.proof
-    assert TRIED[kind] // 100 < accepted < TRIED[kind] * 9 // 10
+    assert EACH[kind] // 100 < accepted < EACH[kind] * 9 // 10
 
 
 # legs and chains, by sets known by hand
@@ -208,7 +204,7 @@ def about_legs(kind):
 def test_nothing_false_is_accepted_about_legs(kind):
     found, rng, accepted = about_legs(kind), Random(20260117), 0
     donors = parts(found)
-    for _ in range(TRIED[kind]):
+    for _ in range(EACH[kind]):
         question, certificate = rng.choice(found)
         changed = mutant(rng, certificate, donors, list(question.names), 2 * question.n_poses + 64)
         try:
@@ -220,7 +216,7 @@ def test_nothing_false_is_accepted_about_legs(kind):
             continue
         accepted += 1
         assert leg_is_true(changed, question), changed
-    assert TRIED[kind] // 100 < accepted < TRIED[kind] * 9 // 10
+    assert EACH[kind] // 100 < accepted < EACH[kind] * 9 // 10
 
 
 def test_a_known_leg_is_never_excluded():
@@ -303,7 +299,7 @@ def test_nothing_false_is_accepted_about_chains():
                 found += [(question, ChainCertificate(question.digest(), (3,), kind(each.proof.links)))
                           for kind in (ChainBound, ChainEmpty)]  # fmt: skip
     donors = parts(found)
-    for _ in range(TRIED["chain"]):
+    for _ in range(EACH["chain"]):
         question, certificate = rng.choice(found)
         changed = mutant(rng, certificate, donors, list(question.names), 2 * question.equations[0].n_equations + 12)
         if not isfinite(changed.more):
@@ -317,7 +313,7 @@ def test_nothing_false_is_accepted_about_chains():
             continue
         accepted += 1
         assert chain_is_true(changed, question), changed
-    assert TRIED["chain"] // 100 < accepted < TRIED["chain"] * 9 // 10
+    assert EACH["chain"] // 100 < accepted < EACH["chain"] * 9 // 10
 
 
 def fitting_pairs(question, chains, more, out=()):
@@ -393,7 +389,7 @@ def about_pairs():
 def test_nothing_false_is_accepted_about_chains_together():
     found, rng, accepted = about_pairs(), Random(20260120), 0
     donors = parts(found)
-    for _ in range(TRIED["pair"]):
+    for _ in range(EACH["pair"]):
         question, certificate = rng.choice(found)
         changed = mutant(rng, certificate, donors, list(question.names), 2 * (2 * question.n_poses + 12))
         try:
@@ -405,7 +401,7 @@ def test_nothing_false_is_accepted_about_chains_together():
             continue
         accepted += 1
         assert pair_is_true(changed, question), changed
-    assert TRIED["pair"] // 100 < accepted < TRIED["pair"] * 9 // 10
+    assert EACH["pair"] // 100 < accepted < EACH["pair"] * 9 // 10
 
 
 def test_the_judge_of_pairs_is_no_fool():

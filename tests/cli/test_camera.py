@@ -67,7 +67,7 @@ def test_the_camera_is_found_and_bad_images_have_reasons(calibrated):
     reasons = {entry["image"]: entry["reason"] for entry in answer["rejected"]}
     assert {name: reasons[name].split(":")[0] for name in sorted(reasons)} == {
         "x-cut.png": "the file is cut off",
-        "x-dark.png": "there is no contrast in it",
+        "x-dark.png": "too dark",
         "x-small.png": "it has 100 × 100 pixels, but the first one 480 × 360",
         "x-text.png": "it is no image that OpenCV can read",
         "x-white.png": "over-exposed",

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from gough import InputError
+from gough.core.toml_places import line_of, where
 from gough.studies import IdentificationStudy, study_text
 from gough.studies.quantities import quantity
-from gough.studies.toml import line_of, where
 
 GOOD = """\
 [robot]

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -12,14 +13,20 @@ from gough.cli.terminal import say, show_results
 from gough.core.errors import InputError
 from gough.core.files import new_file
 from gough.core.units import factor_between
-from gough.report import results_folder
+from gough.report import empty_folder, results_folder
+from gough.studies.live import PAGE, Shooting, shoot
 from gough.studies.vision import calibrate_from
 from gough.vision import DotTarget, anchored, image_files, read_target
 from gough.vision.camera_formats import FORMATS, read_any_camera, write_any_camera
+from gough.vision.frames import frames, with_stills
+from gough.vision.guidance import Guide
 from gough.vision.lens_models import LENSES, LensFinding
 from gough.vision.targets import AnyTarget
 
-camera = typer.Typer(no_args_is_help=True, help="Calibrate a camera, or convert camera files.")
+camera = typer.Typer(
+    no_args_is_help=True,
+    help="Calibrate a camera from images of a target, guide the shooting of images, or convert camera files.",
+)
 _ANCHOR = re.compile(r"^\s*(\d+)\s*-\s*(\d+)\s*=\s*([\d.]+)\s*(\w*)\s*$")
 
 
@@ -50,8 +57,8 @@ def calibrate(
     Exits with 1 if the images show that the lens model is inadequate.
     """
     sheet = read_target(description)
-    files = image_files(images)
-    with results_folder(out) as results, progress_bar() as progress:
+    with results_folder(out) as results, progress_bar() as progress, TemporaryDirectory() as place:
+        files = with_stills(image_files(images), Path(place))
         task = progress.add_task("finding the target", total=len(files))
         found = calibrate_from(
             files,
@@ -109,6 +116,44 @@ def _size(text: str) -> tuple[int, int]:
     if found is None:
         raise InputError(f"a size is width and height in pixels, such as 1024x768; not '{text}'")
     return int(found[1]), int(found[2])
+
+
+@camera.command()
+def live(
+    source: Annotated[
+        str, typer.Argument(help="Number of a camera (0 for the first), a video, a stream, or a folder that grows.")
+    ] = "0",
+    description: TargetFile = Path("target.toml"),
+    out: Annotated[Path, typer.Option(help="Folder for the saved images: new or empty.")] = Path("shots"),
+    *,
+    goal: Annotated[
+        float,
+        typer.Option(min=0.001, help="Standard deviation of image points by the camera's errors to reach, pixels."),
+    ] = 0.05,
+    most: Annotated[int, typer.Option(min=4, help="Largest number of images to save.")] = 40,
+    seconds: Annotated[float | None, typer.Option(min=0, help="Stop after this time.")] = None,
+) -> None:
+    """Guide the shooting of a calibration: which view is missing, and whether frames are sharp and still.
+
+    Useful frames are saved; live.html in the same folder shows the last frame with the outline of the next view.
+    Ends when the goal is reached, and exits with 1 if it is not.
+    """
+    sheet = read_target(description)
+    with empty_folder(out):
+        say(f"Open {out / PAGE} in a browser to see the camera's image; Ctrl-C ends.")
+        shooting = Shooting(out, Guide(sheet, (640, 480), goal), say)
+        try:
+            shoot(frames(source, seconds=seconds, is_done=lambda: shooting.is_done), shooting, most)
+        except KeyboardInterrupt:
+            say("Ended.")
+        (out / PAGE).unlink(missing_ok=True)
+    for reason, count in sorted(shooting.reasons.items(), key=lambda entry: -entry[1]):
+        say(f"{count} frames were not saved: {reason}.")
+    say(f"Saved {len(shooting.saved)} images in {out}; predicted error of the camera {shooting.guide.error:.3f} px.")
+    if not shooting.is_done:
+        say(f"The goal of {goal:g} px is not reached: go on with another folder, and calibrate with both.")
+        raise typer.Exit(1)
+    say(f"The goal is reached. Calibrate: gough camera calibrate {out} --target {description}")
 
 
 def _anchored(sheet: AnyTarget, text: str) -> DotTarget:

@@ -53,7 +53,9 @@ COMMANDS = {
         "for `gough poses select study.toml --count 16`; see gough poses select --help.",
     ),
     "target": Entry(_GEOMETRY, "Design and print targets for a camera, or render images of them."),
-    "camera": Entry(_GEOMETRY, "Calibrate a camera from images of a target."),
+    "camera": Entry(
+        _GEOMETRY, "Calibrate a camera from images of a target, guide the shooting of images, or convert camera files."
+    ),
     "calibrate": Entry(_GEOMETRY, "Calibrate a robot's geometry from measured poses or by any instruments."),
     "recalibrate": Entry(
         _GEOMETRY,

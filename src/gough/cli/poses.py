@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
@@ -19,6 +20,7 @@ from gough.report.poses.words import account
 from gough.studies.pose_selection import CONFIGURATIONS, PoseSelectionStudy
 from gough.studies.vision import measure_from
 from gough.vision import image_files, read_camera, read_target
+from gough.vision.frames import with_stills
 
 _DEFAULT = "select"
 
@@ -100,7 +102,7 @@ def measure(
     ] = None,
     table: Annotated[
         Path | None,
-        typer.Option(help="The robot's readings: CSV file with the columns image, configuration, run, l1, l2, …"),
+        typer.Option(help='The robot\'s readings: CSV file with the columns image, configuration, run, "l1 [mm]", …'),
     ] = None,
     out: ResultsFolder = Path("measured"),
     *,
@@ -112,6 +114,9 @@ def measure(
         float,
         typer.Option(help="Relative standard deviation of the target's size, e.g. 0.0001 for 0.02 mm in 200 mm."),
     ] = 0.0,
+    readings: Annotated[
+        str, typer.Option(help="Columns of the table with the readings, in the order of the legs, e.g. leg1,leg2.")
+    ] = "",
     jobs: Annotated[int, typer.Option(min=1, help="Number of parallel processes.")] = 1,
     as_json: AsJson = False,
 ) -> None:
@@ -124,9 +129,14 @@ def measure(
     sheet = calibrated_with if description is None else read_target(description)
     require(sheet is not None, f"{camera} does not say which target: add --target target.toml")
     assert sheet is not None
-    files = image_files(images)
     workers = ProcessPoolExecutor(jobs) if jobs > 1 else nullcontext()
-    with results_folder(out) as results, progress_bar() as progress, workers as executor:
+    with (
+        results_folder(out) as results,
+        progress_bar() as progress,
+        workers as executor,
+        TemporaryDirectory() as place,
+    ):
+        files = with_stills(image_files(images), Path(place))
         task = progress.add_task("measuring", total=len(files))
         found = measure_from(
             files,
@@ -135,6 +145,7 @@ def measure(
             table,
             bound=bound,
             size_sigma=size_sigma,
+            readings_in=[name.strip() for name in readings.split(",") if name.strip()],
             executor=executor,
             on_image=lambda done: progress.update(task, completed=done),
         )

@@ -15,7 +15,8 @@ from gough.core.errors import InputError, require
 from gough.core.files import new_file
 from gough.core.units import factor_between
 from gough.vision import Conditions, DotTarget, design_target, read_target, to_pdf, to_png, to_svg, write_target
-from gough.vision.targets import AnyTarget
+from gough.vision.target_drawing import MARGIN, page_of
+from gough.vision.targets import AnyTarget, target_id
 
 target = typer.Typer(no_args_is_help=True, help="Design and print targets for a camera, or render images of them.")
 _SIZE = re.compile(r"^\s*(\d+(?:\.\d*)?)\s*[x×]\s*(\d+(?:\.\d*)?)\s*(\w*)\s*$")
@@ -31,6 +32,9 @@ def design(
     svg: Annotated[Path | None, typer.Option(help="Also write an SVG, to print or to cut.")] = None,
     png: Annotated[Path | None, typer.Option(help="Also write a PNG, to print or to show on a screen.")] = None,
     *,
+    paper: Annotated[
+        str | None, typer.Option(help="Paper: A4, Letter, A3, Tabloid, A2; default: the first that fits.")
+    ] = None,
     dots: Annotated[int, typer.Option(min=17, help="Number of dots.")] = 45,
     radius: Annotated[float | None, typer.Option(help="Radius of the dots, mm; default: 1/40 of the sheet.")] = None,
     dpi: Annotated[int, typer.Option(help="Resolution of the PNG.")] = 600,
@@ -39,29 +43,78 @@ def design(
     as_json: AsJson = False,
 ) -> None:
     """Design a target whose diagonals can be identified from any view, and draw it at true size with rulers."""
-    files = [(pdf, to_pdf), (svg, to_svg), (png, lambda made: to_png(made, dpi))]
     wanted = [path for path in (out, pdf, svg, png) if path is not None]
-    for path in wanted:
-        require(not path.exists(), f"{path} exists; give another name")
+    _require_new(wanted)
     width, height = _size(size)
     made = design_target(
         width, height, radius=None if radius is None else radius / 1000, dots=dots, bright=not dark, seed=seed
     )
+    name, _, lost = page_of(made, paper)
+    drawings = _drawn(made, pdf, svg, png, dpi, paper)
     write_target(out, made)
-    for drawing, draw in files:
-        if drawing is not None:
-            with new_file(drawing) as file:
-                file.write(draw(made))
+    _write(drawings)
     if as_json:
         ratios = made.cross_ratios.tolist()
-        data = {"files": [str(p) for p in wanted], "dots": dots, "radius": made.radius, "cross_ratios": ratios}
+        data = {
+            "files": [str(p) for p in wanted],
+            "id": target_id(made),
+            "paper": name,
+            "dots": dots,
+            "radius": made.radius,
+            "cross_ratios": ratios,
+        }
         answer(json.dumps(data, ensure_ascii=False, indent=1))
         return
-    say(f"{dots} dots of {2000 * made.radius:.3g} mm on {width * 1000:g} × {height * 1000:g} mm.")
+    of = f"{2000 * made.radius:.3g} mm on {width * 1000:g} × {height * 1000:g} mm"
+    say(f"Target {target_id(made)}: {dots} dots of {of}.")
     say(f"Cross-ratios of its diagonals' ends: {', '.join(f'{r:.3f}' for r in made.cross_ratios)}.")
     say(f"Wrote {', '.join(str(path) for path in wanted)}.")
     if pdf or svg or png:
+        say(f"The page is {name}, with margins of {1000 * MARGIN:g} mm.")
+        if lost > 0:
+            say(f"The margins take {1000 * lost:.1f} mm of the black ground at the left and right; the dots are whole.")
         say("Print at 100 %, glue it on something flat, and measure its rulers: all measured lengths depend on them.")
+
+
+@target.command()
+def draw(
+    description: Annotated[Path, typer.Argument(help="Description of the target or board (TOML).")],
+    pdf: Annotated[Path | None, typer.Option(help="Write a PDF, to print at 100 %.")] = None,
+    svg: Annotated[Path | None, typer.Option(help="Write an SVG, to print or to cut.")] = None,
+    png: Annotated[Path | None, typer.Option(help="Write a PNG, to print or to show on a screen.")] = None,
+    *,
+    paper: Annotated[
+        str | None, typer.Option(help="Paper: A4, Letter, A3, Tabloid, A2; default: the first that fits.")
+    ] = None,
+    dpi: Annotated[int, typer.Option(help="Resolution of the PNG.")] = 600,
+) -> None:
+    """Draw a target or board of any kind at true size, with rulers and its id."""
+    sheet = read_target(description)
+    wanted = [path for path in (pdf, svg, png) if path is not None]
+    require(bool(wanted), "state where to draw it: --pdf target.pdf, --svg target.svg or --png target.png")
+    _require_new(wanted)
+    _write(_drawn(sheet, pdf, svg, png, dpi, paper))
+    say(f"Wrote {', '.join(str(path) for path in wanted)}: target {target_id(sheet)}, {page_of(sheet, paper)[0]}.")
+    say("Print at 100 %, glue it on something flat, and measure its rulers: all measured lengths depend on them.")
+
+
+def _require_new(wanted: list[Path]) -> None:
+    for path in wanted:
+        require(not path.exists(), f"{path} exists; give another name")
+
+
+def _drawn(  # noqa: PLR0917 - one file of each kind
+    sheet: AnyTarget, pdf: Path | None, svg: Path | None, png: Path | None, dpi: int, paper: str | None
+) -> dict[Path, bytes]:
+    drawings = {} if pdf is None else {pdf: to_pdf(sheet, paper)}
+    drawings |= {} if svg is None else {svg: to_svg(sheet, paper)}
+    return drawings | ({} if png is None else {png: to_png(sheet, dpi, paper)})
+
+
+def _write(drawings: dict[Path, bytes]) -> None:
+    for path, content in drawings.items():
+        with new_file(path) as file:
+            file.write(content)
 
 
 @target.command()

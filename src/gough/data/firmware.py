@@ -30,8 +30,8 @@ def marlin_gcode(radius: float, angle: Sequence[float], arm: Sequence[float], en
     lines = [
         *(
             (
-                "; The arms differ: A, B and C are trims of the diagonal rods, new in Marlin in July 2020. An older",
-                "; Marlin ignores A and C, and takes B as a radius: set DELTA_DIAGONAL_ROD_TRIM_TOWER and compile.",
+                "; The arms differ: A, B and C are trims of the diagonal rods, new in Marlin at the end of June 2020.",
+                "; An older Marlin ignores A and C, and takes B as a radius: set DELTA_DIAGONAL_ROD_TRIM_TOWER and compile.",
             )
             if uneven
             else ()

@@ -16,7 +16,7 @@ from gough.core.text import poses_listed
 from gough.core.units import LARGEST, factor_between, in_si
 from gough.data.formats import opened
 from gough.data.poses import Poses
-from gough.data.sources import find_column, split_head, unit_of
+from gough.data.sources import find_column, joined_head, split_head, unit_of
 
 Order = Literal["wxyz", "xyzw"]
 _POSITION = ("x", "y", "z")
@@ -399,8 +399,17 @@ def _largest_turn(q: Array, order: Order) -> float:
     return float(np.degrees(2 * np.arccos(np.minimum(scalar, 1.0))).max())
 
 
-def write_poses(path: str | Path, poses: Poses, *, overwrite: bool = False) -> None:
+def write_poses(
+    path: str | Path, poses: Poses, *, overwrite: bool = False, reading_unit: str = "", images: Sequence[str] = ()
+) -> None:
     """Write poses as `.csv`, `.parquet`, `.mat` or `.npz`, completely or not at all: `read_poses` takes them back.
+
+    Args:
+        path: The file.
+        poses: What is written.
+        overwrite: Replace an existing file.
+        reading_unit: The unit of the readings, which the heads of their columns then state.
+        images: The image that each pose was measured in, written to a last column `image`.
 
     Examples:
         >>> from tempfile import TemporaryDirectory
@@ -413,10 +422,10 @@ def write_poses(path: str | Path, poses: Poses, *, overwrite: bool = False) -> N
     suffix = Path(path).suffix.lower()
     known = (".csv", ".parquet", ".mat", ".npz")
     require(suffix in known, f"{path} cannot be written: poses are written as {', '.join(known)}, not as '{suffix}'")
-    parts = dict(zip(_POSITION, poses.position.T, strict=True))
+    parts: dict[str, Any] = dict(zip(_POSITION, poses.position.T, strict=True))
     if poses.rotation is not None:
         parts |= dict(zip(_NAMED, to_quaternion(poses.rotation).T, strict=True))
-    parts |= {f"l{i + 1}": column for i, column in enumerate(poses.readings.T)}
+    parts |= {joined_head(f"l{i + 1}", reading_unit): column for i, column in enumerate(poses.readings.T)}
     for name in ("configuration", "run"):
         if getattr(poses, name) is not None:
             parts[name] = getattr(poses, name).astype(float)
@@ -429,6 +438,9 @@ def write_poses(path: str | Path, poses: Poses, *, overwrite: bool = False) -> N
         parts |= {_shared(axis, k): poses.common[:, axis, k] for k in range(count) for axis in range(size)}
     if poses.half_width is not None:
         parts |= dict(zip(_BOUNDS, poses.half_width.T, strict=False))
+    if images:
+        require(len(images) == len(poses), f"there are {len(poses)} poses, but names of {len(images)} images")
+        parts["image"] = np.array(images, dtype=np.str_)
     with new_file(path, overwrite=overwrite) as file:
         if suffix == ".npz":
             np.savez(file, allow_pickle=False, **parts)

@@ -148,8 +148,10 @@ def pose_documents(
     averaged: Poses | None,
     repeatability: Repeatability | None,
     test: CalibrationTest | None = None,
+    *,
+    reading_unit: str = "",
 ) -> dict[str, bytes]:
-    """Files of measured poses: poses.csv, averaged.csv, report.html and poses.json."""
+    """Files of measured poses: poses.csv, averaged.csv, report.html and poses.json; readings are in `reading_unit`."""
     total = poses.total_covariance
     assert total is not None
     sigma = np.sqrt(np.diagonal(np.broadcast_to(total, (len(poses), 6, 6)), axis1=1, axis2=2))
@@ -182,11 +184,11 @@ def pose_documents(
         "test": None if test is None else _tests(test),
     }
     files = {
-        "poses.csv": _csv(poses),
+        "poses.csv": _csv(poses, reading_unit, images.names),
         "poses.json": (json.dumps(answer, ensure_ascii=False, indent=1) + "\n").encode(),
         "report.html": page.html().encode(),
     }
-    return files if averaged is None else files | {"averaged.csv": _csv(averaged)}
+    return files if averaged is None else files | {"averaged.csv": _csv(averaged, reading_unit)}
 
 
 def _scatter(repeatability: Repeatability) -> dict[str, Any]:
@@ -220,8 +222,8 @@ def _reasons(rejected: Sequence[tuple[str, str]]) -> Table | None:
     return table(["image", "reason"], rejected, "lw", "Images that were not used") if rejected else None
 
 
-def _csv(poses: Poses) -> bytes:
+def _csv(poses: Poses, reading_unit: str, images: Sequence[str] = ()) -> bytes:
     with TemporaryDirectory() as folder:
         path = Path(folder, "poses.csv")
-        write_poses(path, poses)
+        write_poses(path, poses, reading_unit=reading_unit, images=images)
         return path.read_bytes()

@@ -13,6 +13,7 @@ from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
 from gough.core.files import read_toml
 from gough.core.progress import Phase, announced
+from gough.core.toml_places import Place
 from gough.data import (
     Decimate,
     Differentiate,
@@ -66,7 +67,6 @@ from gough.studies.schema import (
     SourceTable,
 )
 from gough.studies.study import Study, study_file
-from gough.studies.toml import Place
 
 Answered = TypeVar("Answered", Identified, IdentifiedRepeats)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from gough.core.errors import InputError, nearest, require
 from gough.core.files import is_file, read_toml
+from gough.core.toml_places import Place
 from gough.robots.mechanism import (
     Body,
     Closure,
@@ -40,7 +41,7 @@ from gough.studies.mechanism_tables import (
     LimitsTable,
 )
 from gough.studies.quantities import quantity
-from gough.studies.toml import Place, TomlFile
+from gough.studies.toml import TomlFile
 
 _TURN = re.compile(r"\s*(-?[xyz])\s+(.+)")
 _TEXT = re.compile(r"([-+0-9.eE,\s]+?)\s*([^-+0-9.,\s].*)?")

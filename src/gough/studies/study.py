@@ -9,7 +9,8 @@ from typing import Any, NoReturn
 from gough.core.arguments import as_path, verb
 from gough.core.errors import InputError
 from gough.core.text import command_line
-from gough.studies.toml import Place, TomlFile
+from gough.core.toml_places import Place
+from gough.studies.toml import TomlFile
 
 _RENAMED_KEYS: dict[Place, str] = {("machine",): "robot", ("certify", "legs"): "chains"}
 """Old places of tables and keys in studies, and their names now. Old names are read, with a note."""

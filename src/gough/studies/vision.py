@@ -1,7 +1,5 @@
 """Images of a target: a camera calibrated from them, poses measured in them, and images rendered with their truth."""
 
-import csv
-import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
@@ -9,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError, require
@@ -20,6 +17,7 @@ from gough.data.poses import Repeatability
 from gough.report import empty_folder
 from gough.report.base.drawing import Drawing
 from gough.report.vision import budget_table, camera_documents, overlay, pose_documents
+from gough.studies.image_table import read_table, table_of
 from gough.vision import (
     CalibratedCamera,
     Camera,
@@ -46,11 +44,6 @@ _TRIALS = 400
 """Random poses to try for each view."""
 _LISTED = 12
 """Rejected images that are listed on the terminal."""
-_NAMED = {"configuration": re.compile(r"(?:^|[^a-z])c(?:onfig(?:uration)?)?[-_]?(\d+)", re.IGNORECASE)}
-_NAMED["run"] = re.compile(r"(?:^|[^a-z])r(?:un)?[-_]?(\d+)", re.IGNORECASE)
-_READING = re.compile(r"^l(\d+)(?:\s*\[.*\])?$")
-
-Labels = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -121,25 +114,6 @@ def _calibrated(  # noqa: PLR0917 - what the images gave
 
 
 @dataclass(frozen=True)
-class ImageTable:
-    """Configuration, run and readings of images."""
-
-    configuration: Mapping[str, int]
-    run: Mapping[str, int]
-    readings: Mapping[str, tuple[float, ...]]
-
-    def of(self, names: Sequence[str]) -> tuple[Labels | None, Labels | None, Array | None]:
-        """Configuration, run and readings of images; None where not all of them have one."""
-
-        def labels(known: Mapping[str, int]) -> Labels | None:
-            return np.array([known[n] for n in names], np.int64) if all(n in known for n in names) else None
-
-        every = all(n in self.readings for n in names) and bool(names)
-        readings = np.array([self.readings[n] for n in names]) if every else None
-        return labels(self.configuration), labels(self.run), readings
-
-
-@dataclass(frozen=True)
 class PoseStudy:
     """Measured poses, and the files of their report."""
 
@@ -151,6 +125,8 @@ class PoseStudy:
     """Stated bound of the centroids' errors, pixels."""
     test: CalibrationTest | None = None
     """The images tested against the calibration of the camera."""
+    notes: tuple[str, ...] = ()
+    """How the table of readings was read, in sentences."""
 
     @property
     def is_contradicted(self) -> bool:
@@ -180,6 +156,7 @@ class PoseStudy:
         if self.test is not None:
             lines = [*([str(self.test), ""] if self.is_contradicted else []), *lines]
             lines += [] if self.is_contradicted else [str(self.test)]
+        lines += self.notes
         if self.repeatability is not None:
             lines += ["", "Repeatability in m and rad:", str(self.repeatability)]
         if images.rejected:
@@ -195,18 +172,19 @@ def measure_from(
     camera: Camera,
     table: Path | None = None,
     *,
+    readings_in: Sequence[str] = (),
     bound: float | None = None,
     size_sigma: float = 0.0,
     executor: Executor | None = None,
     on_image: Callable[[int], None] | None = None,
 ) -> PoseStudy:
-    """Measure the pose in each image, average repeats, and report.
+    """Measure the pose in each image, average repeats, and report; `readings_in` are columns of the table.
 
     With a bound of the centroids' errors in pixels, poses get guaranteed half-widths, for certification. The size of
     the target has the relative standard deviation `size_sigma`.
     """
     names = common_names(files)
-    known = table_of(names) if table is None else read_table(table, names)
+    known = table_of(names) if table is None else read_table(table, names, readings_in)
     images = measure_images(
         files, target, camera, names=names, size_sigma=size_sigma, executor=executor, on_image=on_image
     )
@@ -224,7 +202,8 @@ def measure_from(
     mean, scatter = None, None
     if configuration is not None and len(np.unique(configuration)) < len(poses):
         mean, scatter = averaged(poses)
-    return PoseStudy(images, poses, scatter, pose_documents(images, poses, mean, scatter, test), bound, test)
+    documents = pose_documents(images, poses, mean, scatter, test, reading_unit=known.unit)
+    return PoseStudy(images, poses, scatter, documents, bound, test, known.notes)
 
 
 def _tested(
@@ -250,52 +229,6 @@ def _tested(
         images.size_sigma,
     )
     return images, test
-
-
-def table_of(names: Sequence[str]) -> ImageTable:
-    """Configuration and run from the names of images: c017-r03-i05.png, or config_17_run_3.png.
-
-    Examples:
-        >>> table_of(["c017-r03-i05.png"]).configuration, table_of(["run2_config4.png"]).run
-        ({'c017-r03-i05.png': 17}, {'run2_config4.png': 2})
-    """
-    numbers: dict[str, dict[str, int]] = {"configuration": {}, "run": {}}
-    for name in names:
-        for what, pattern in _NAMED.items():
-            match = pattern.search(Path(name).stem)
-            if match:
-                numbers[what][name] = int(match[1])
-    return ImageTable(numbers["configuration"], numbers["run"], {})
-
-
-def read_table(path: Path, names: Sequence[str]) -> ImageTable:
-    """A CSV file with columns image, configuration, run, l1, l2, …; it must name each of the images."""
-    try:
-        rows = list(csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines()))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path} cannot be read as a table: {error}") from error
-    require(bool(rows), f"{path} has no row")
-    heads = [head.strip() for head in rows[0] if head]
-    require("image" in heads, f"{path} has no column 'image' (its columns: {', '.join(heads)})")
-    legs = sorted((head for head in heads if _READING.match(head)), key=lambda head: int(_READING.sub(r"\1", head)))
-    configuration: dict[str, int] = {}
-    run: dict[str, int] = {}
-    readings: dict[str, tuple[float, ...]] = {}
-    for line, row in enumerate(rows, start=2):
-        name = str(row["image"]).strip()
-        try:
-            if "configuration" in heads:
-                configuration[name] = int(row["configuration"])
-            if "run" in heads:
-                run[name] = int(row["run"])
-            if legs:
-                readings[name] = tuple(float(row[leg]) for leg in legs)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"{path}, line {line}: {error}") from error
-    listed = {str(row["image"]).strip() for row in rows}
-    missing = [name for name in names if name not in listed]
-    require(not missing, f"{path} does not name {len(missing)} of the images: {', '.join(missing[:3])}, …")
-    return ImageTable(configuration, run, readings)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,8 @@
 """Images to poses: targets, cameras, and what a camera measures. Needs gough[vision] where images are read."""
 
+from gough.vision.boards import AprilGrid as AprilGrid
+from gough.vision.boards import ArucoGrid as ArucoGrid
+from gough.vision.boards import Chessboard as Chessboard
 from gough.vision.camera import CalibratedCamera as CalibratedCamera
 from gough.vision.camera import anchored as anchored
 from gough.vision.camera import calibrate_camera as calibrate_camera
@@ -37,9 +40,12 @@ from gough.vision.targets import read_target as read_target
 from gough.vision.targets import write_target as write_target
 
 __all__ = [
+    "AprilGrid",
+    "ArucoGrid",
     "CalibratedCamera",
     "Camera",
     "CharucoBoard",
+    "Chessboard",
     "CircleGrid",
     "Conditions",
     "DotTarget",

@@ -16,7 +16,7 @@ from gough.vision.detector import ImageRefused, Sighting, homography
 from gough.vision.lens import BROWN, Camera, NoiseLevel
 from gough.vision.lens_models import LENSES, Lens, LensChoice, compare, fit_lenses, lens_named, pattern_probability
 from gough.vision.pose import first_guess, pose_of
-from gough.vision.targets import AnyTarget, CharucoBoard, CircleGrid, DotTarget, target_of, target_text
+from gough.vision.targets import AnyTarget, DotTarget, target_of, target_text
 
 _FEWEST_VIEWS = 4
 _LEAST_TILT = np.radians(12)
@@ -31,7 +31,7 @@ class CalibratedCamera:
     """A camera with the evidence for it, as `calibrate_camera` finds it; `str()` of it is an account."""
 
     camera: Camera
-    target: DotTarget | CircleGrid | CharucoBoard
+    target: AnyTarget
     """With its points where they were found to be, if they were released."""
     views: tuple[View, ...]
     """Poses and residuals of the images that were used."""
@@ -77,7 +77,7 @@ class CalibratedCamera:
 @one_blas_thread()
 def calibrate_camera(
     sightings: Sequence[Sighting],
-    target: DotTarget | CircleGrid | CharucoBoard,
+    target: AnyTarget,
     size: tuple[int, int],
     *,
     names: Sequence[str] = (),

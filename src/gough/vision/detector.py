@@ -1,21 +1,21 @@
 """Targets found in images: which spot is which dot, or why that is not determined."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gough.core.arrays import Array
-from gough.core.errors import InputError
+from gough.vision.boards import Chessboard
+from gough.vision.chessboards import find_chessboard
+from gough.vision.circle_grids import find_circles
+from gough.vision.homographies import homography, mapped, weights
 from gough.vision.lens import Camera
-from gough.vision.opencv import opencv
+from gough.vision.markers import find_charuco, find_markers
+from gough.vision.refusals import too_few, why_no_board, why_no_dots
+from gough.vision.sightings import ImageRefused, Numbers, Sighting
 from gough.vision.spots import Image, Spots, find_spots
-from gough.vision.targets import SHORT, CharucoBoard, CircleGrid, DotTarget
+from gough.vision.targets import SHORT, AnyTarget, CharucoBoard, CircleGrid, DotTarget
 
-_CORNER = 0.05
-"""Standard deviation of a corner that residuals then scale, pixels."""
-_FEWEST_CORNERS = 8
 _FEWEST = 12
 """A sighting of fewer dots is refused: 8 of them fix the homography, the others confirm it."""
 _SHARE = 0.6
@@ -24,52 +24,11 @@ _PAIRS = 12
 _BENDS = (0.0, 0.06, 0.13, 0.22, -0.06, 0.35, -0.15)
 """Distortion of a camera that is not known, tried one after the other: relative to the image's half diagonal."""
 _SATURATED = 0.25
-_FLAT = 6
 _BLURRED = 0.45
 """Width of the edges beside the radius of the dots: beyond, neighbors shine into each other, and σ is not honest."""
 
 
-Numbers = npt.NDArray[np.int64]
-
-
-class ImageRefused(InputError):  # noqa: N818 - a reason, listed beside others
-    """An image that cannot be used, and why.
-
-    Examples:
-        >>> issubclass(ImageRefused, InputError), str(ImageRefused("the file is empty"))
-        (True, 'the file is empty')
-    """
-
-
-@dataclass(frozen=True)
-class Sighting:
-    """The points of a target that an image shows.
-
-    Examples:
-        >>> seen = Sighting(np.array([3, 7]), np.array([[10.0, 20.0], [30.0, 40.0]]), np.full(2, 0.01))
-        >>> seen.select([1]).which
-        array([7])
-    """
-
-    which: npt.NDArray[np.int64]
-    """(m,): numbers of the target's points."""
-    pixels: Array
-    """(m, 2): where they are seen."""
-    sigma: Array
-    """(m,): standard deviation of each coordinate that the image's noise causes, pixels."""
-    spots: Spots | None = None
-    """What else is known of dots; None for corners."""
-
-    def __len__(self) -> int:
-        return len(self.which)
-
-    def select(self, rows: Any) -> "Sighting":
-        """Some of them."""
-        spots = None if self.spots is None else self.spots.select(rows)
-        return Sighting(self.which[rows], self.pixels[rows], self.sigma[rows], spots)
-
-
-def find_target(image: Any, target: DotTarget | CircleGrid | CharucoBoard, camera: Camera | None = None) -> Sighting:
+def find_target(image: Any, target: AnyTarget, camera: Camera | None = None) -> Sighting:
     """The points of the target that an image (gray or color, 8 or 16 bits) shows, each with its number.
 
     Without a camera the lens is taken to be an ordinary one: good enough to say which dot is which.
@@ -93,7 +52,21 @@ def find_target(image: Any, target: DotTarget | CircleGrid | CharucoBoard, camer
         )
     if isinstance(target, DotTarget):
         return _find_dots(gray, target, camera)
-    return _find_charuco(gray, target) if isinstance(target, CharucoBoard) else _find_grid(gray, target)
+    try:
+        return _find_board(gray, target)
+    except ImageRefused as refused:
+        raise why_no_board(gray, target, refused) from refused
+
+
+def _find_board(gray: Image, target: AnyTarget) -> Sighting:
+    if isinstance(target, CircleGrid):
+        return find_circles(gray, target)
+    if isinstance(target, Chessboard):
+        return find_chessboard(gray, target)
+    if isinstance(target, CharucoBoard):
+        return find_charuco(gray, target)
+    assert not isinstance(target, DotTarget)
+    return find_markers(gray, target)
 
 
 def as_gray(image: Any) -> Image:
@@ -113,8 +86,24 @@ def as_gray(image: Any) -> Image:
 
 def _find_dots(gray: Image, target: DotTarget, camera: Camera | None) -> Sighting:
     spots = find_spots(gray, bright=target.bright)
-    if len(spots) < _FEWEST:
-        raise ImageRefused(_why_so_few(gray, spots, target))
+    best = _numbered(gray, spots, target, camera) if len(spots) >= _FEWEST else None
+    if best is None:
+
+        def identify(image: Image, bright: bool) -> bool:  # noqa: FBT001
+            others = find_spots(image, bright=bright)
+            found = _numbered(image, others, target, None) if len(others) >= _FEWEST else None
+            return found is not None and len(found[0]) >= _SHARE * len(target.points)
+
+        raise why_no_dots(gray, spots, target, identify)
+    which, rows = best
+    seen = spots.select(rows)
+    sighting = Sighting(which, seen.center, seen.sigma, seen, float(np.median(seen.edge)))
+    _require_enough(sighting, seen, target, gray.shape)
+    return sighting
+
+
+def _numbered(gray: Image, spots: Spots, target: DotTarget, camera: Camera | None) -> tuple[Numbers, Numbers] | None:
+    """Numbers of dots and of their spots; None where the target is not among the spots."""
     flat = _flattened(spots.center, gray.shape, camera)
     best: tuple[Numbers, Numbers] | None = None
     for ideal in flat:
@@ -125,38 +114,27 @@ def _find_dots(gray: Image, target: DotTarget, camera: Camera | None) -> Sightin
                 rest = np.setdiff1d(np.arange(len(spots)), dots[1])
                 again = _identified(ideal[rest], target, tolerance=0.75) if len(rest) >= _FEWEST else None
                 if again is not None:
-                    raise ImageRefused("the target is in the image twice: cover one of them, or a mirror's image")
+                    raise ImageRefused(
+                        "the target is in the image twice: cover one of them, or a mirror's image", cause="twice"
+                    )
                 break
-    if best is None:
-        raise ImageRefused(f"{len(spots)} spots, but the target's diagonals are not among them")
-    which, rows = best
-    seen = spots.select(rows)
-    _require_enough(which, seen, target)
-    return Sighting(which, seen.center, seen.sigma, seen)
+    return best
 
 
-def _why_so_few(gray: Image, spots: Spots, target: DotTarget) -> str:
-    low, high = (int(v) for v in np.percentile(gray, (0.5, 99.5)))
-    top = int(np.iinfo(gray.dtype).max)
-    if low > 0.9 * top or (target.bright and float((gray >= top).mean()) > 0.3):
-        return f"over-exposed: most of it is as bright as a pixel can be ({top})"
-    if high - low < _FLAT * (top + 1) // 256:
-        return f"there is no contrast in it: levels {low} to {high} of {top}"
-    return f"the target is not in it: only {len(spots)} spots look like dots"
-
-
-def _require_enough(which: Any, seen: Spots, target: DotTarget) -> None:
-    n = len(target.points)
-    if len(which) < max(_FEWEST, _SHARE * n):
-        raise ImageRefused(
-            f"only {len(which)} of {n} dots are seen: it is hidden, out of the image, or not this target"
-        )
+def _require_enough(sighting: Sighting, seen: Spots, target: DotTarget, shape: tuple[int, ...]) -> None:
+    if len(sighting) < max(_FEWEST, _SHARE * len(target.points)):
+        raise too_few(sighting, target, shape)
     bright = float(np.mean(seen.saturated > 0.5))
     if bright > _SATURATED:
-        raise ImageRefused(f"over-exposed: {100 * bright:.0f} % of the dots are saturated; shorten the exposure")
+        raise ImageRefused(
+            f"over-exposed: {100 * bright:.0f} % of the dots are saturated; shorten the exposure", cause="over-exposed"
+        )
     radius = 2 * (seen.axes[:, 0] * seen.axes[:, 2] - seen.axes[:, 1] ** 2) ** 0.25
     if float(np.median(seen.edge / radius)) > _BLURRED:
-        raise ImageRefused("out of focus, or too far away: the edges of the dots are almost as wide as the dots")
+        raise ImageRefused(
+            "out of focus, or too far away: the edges of the dots are almost as wide as the dots; focus, come nearer",
+            cause="blurred",
+        )
 
 
 def _flattened(pixels: Array, shape: tuple[int, ...], camera: Camera | None) -> list[Array]:
@@ -206,7 +184,7 @@ def _confirmed(
     within = 4 * tolerance
     for _ in range(2):
         H = homography(plane[which], reduced[rows])
-        expected = _mapped(H, plane) * scale + middle
+        expected = mapped(H, plane) * scale + middle
         gaps = np.linalg.norm(expected[:, None] - ideal[None], axis=2)
         nearest = gaps.argmin(axis=1)
         near = gaps[np.arange(len(plane)), nearest] < within
@@ -214,69 +192,8 @@ def _confirmed(
         if len(which) < _FEWEST or len(np.unique(rows)) < len(rows):
             return None
         within = 2 * tolerance
-    seen_from_behind = np.linalg.det(H) * np.sign(_weights(H, plane).mean()) > 0  # v points down, y up
+    seen_from_behind = np.linalg.det(H) * np.sign(weights(H, plane).mean()) > 0  # v points down, y up
     return None if seen_from_behind else (which, rows)
 
 
-def homography(plane: Array, image: Array) -> Array:
-    """The (3, 3) matrix that maps points of a plane (n, 2) to an image (n, 2), by least squares; both of size 1."""
-    n = len(plane)
-    A = np.zeros((2 * n, 9))
-    A[:n, 0:2], A[:n, 2] = plane, 1
-    A[n:, 3:5], A[n:, 5] = plane, 1
-    A[:n, 6:8], A[:n, 8] = -image[:, :1] * plane, -image[:, 0]
-    A[n:, 6:8], A[n:, 8] = -image[:, 1:] * plane, -image[:, 1]
-    return np.linalg.eigh(A.T @ A)[1][:, 0].reshape(3, 3)
-
-
-def _weights(H: Array, plane: Array) -> Array:
-    return np.asarray(plane @ H[2, :2] + H[2, 2])
-
-
-def _mapped(H: Array, plane: Array) -> Array:
-    return np.asarray((plane @ H[:2, :2].T + H[:2, 2]) / _weights(H, plane)[:, None])
-
-
-def _find_grid(gray: Image, grid: CircleGrid) -> Sighting:
-    """The circles of a whole grid; our centroids in OpenCV's order."""
-    cv = opencv()
-    spots = find_spots(gray, bright=grid.bright)
-    n = len(grid.points)
-    if len(spots) < n:
-        raise ImageRefused(f"the grid is not whole in it: {len(spots)} spots look like circles, but it has {n}")
-    kind = cv.CALIB_CB_ASYMMETRIC_GRID if grid.staggered else cv.CALIB_CB_SYMMETRIC_GRID
-    candidates = spots.center.astype(np.float32).reshape(-1, 1, 2)
-    is_complete, places = cv.findCirclesGrid(
-        candidates, (grid.columns, grid.rows), kind | cv.CALIB_CB_CLUSTERING, None, cv.CirclesGridFinderParameters()
-    )
-    if not is_complete:
-        raise ImageRefused(f"{len(spots)} spots, but no grid of {grid.columns} × {grid.rows} circles among them")
-    gaps = np.linalg.norm(places.reshape(-1, 1, 2) - spots.center[None], axis=2)
-    rows = gaps.argmin(axis=1)
-    if not grid.staggered and _is_mirrored(grid.points[:, :2], spots.center[rows]):
-        rows = rows.reshape(grid.rows, grid.columns)[:, ::-1].ravel()  # OpenCV may begin at any corner
-    if _is_mirrored(grid.points[:, :2], spots.center[rows]):
-        raise ImageRefused("the grid is seen as in a mirror, or its rows and columns are exchanged")
-    seen = spots.select(rows)
-    return Sighting(np.arange(n), seen.center, seen.sigma, seen)
-
-
-def _is_mirrored(plane: Array, image: Array) -> bool:
-    """Whether a view is not of the front: there v points down where y points up."""
-    A = np.linalg.lstsq(np.column_stack([plane, np.ones(len(plane))]), image, rcond=None)[0]
-    return bool(np.linalg.det(A[:2]) > 0)
-
-
-def _find_charuco(gray: Image, board: CharucoBoard) -> Sighting:
-    """The visible inner corners of a board, numbered by its markers."""
-    cv = opencv()
-    image = gray if gray.dtype == np.uint8 else (gray >> 8).astype(np.uint8)
-    dictionary = cv.aruco.getPredefinedDictionary(getattr(cv.aruco, f"DICT_{board.dictionary}"))
-    made = cv.aruco.CharucoBoard((board.columns, board.rows), board.square, board.marker, dictionary)
-    made.setLegacyPattern(board.legacy)
-    corners, numbers, _, markers = cv.aruco.CharucoDetector(made).detectBoard(image)
-    if numbers is None or len(numbers) < _FEWEST_CORNERS:
-        seen = 0 if markers is None else len(markers)
-        raise ImageRefused(f"the board is not in it, or hidden: {seen} of its markers are seen")
-    pixels = np.asarray(corners, dtype=float).reshape(-1, 2)
-    return Sighting(np.asarray(numbers, dtype=np.int64).reshape(-1), pixels, np.full(len(pixels), _CORNER))
+__all__ = ["ImageRefused", "Sighting", "as_gray", "find_target", "homography"]

@@ -13,6 +13,7 @@ from gough.vision.spots import Image
 
 _INFLATED = 8 * 1032
 """Pixels that a byte of a PNG file can stand for: of one bit, deflated at most 1032 times."""
+VIDEOS = (".mp4", ".avi", ".mov", ".mkv", ".webm", ".m4v", ".mpg", ".mpeg")
 SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".pgm", ".webp")
 
 
@@ -64,7 +65,7 @@ def _has_whole_chunks(png: bytes) -> bool:
 
 
 def image_files(places: Iterable[str | Path]) -> list[Path]:
-    """The image files at the given places, folders searched, in order of their names.
+    """The image and video files at the given places, folders searched, in order of their names.
 
     Raises:
         InputError: a place does not exist, or there is no image in any of them.
@@ -80,7 +81,8 @@ def image_files(places: Iterable[str | Path]) -> list[Path]:
     files: list[Path] = []
     for place in map(Path, places):
         require(place.exists(), f"there is no file or folder {place}")
-        inside = sorted(p for p in place.rglob("*") if p.suffix.lower() in SUFFIXES) if place.is_dir() else [place]
+        known = (*SUFFIXES, *VIDEOS)
+        inside = sorted(p for p in place.rglob("*") if p.suffix.lower() in known) if place.is_dir() else [place]
         files += inside
     if not files:
         raise InputError(f"there is no image in {', '.join(map(str, places))} (known: {', '.join(SUFFIXES)})")

@@ -12,7 +12,7 @@ from gough.core.rotations import nearest_rotation
 from gough.vision.detector import ImageRefused, Sighting, find_target, homography
 from gough.vision.lens import Camera
 from gough.vision.light import Light, light_of
-from gough.vision.targets import CharucoBoard, CircleGrid, DotTarget
+from gough.vision.targets import AnyTarget, why_ambiguous
 
 _FEWEST, _PASSES = 8, 4
 _FAR = 4.5
@@ -70,7 +70,7 @@ class MeasuredPose:
         return np.sqrt(self.covariance.diagonal())
 
 
-def measure_pose(image: Any, target: DotTarget | CircleGrid | CharucoBoard, camera: Camera) -> MeasuredPose:
+def measure_pose(image: Any, target: AnyTarget, camera: Camera) -> MeasuredPose:
     """The pose of a target in an image, in the camera's frame.
 
     Raises:
@@ -85,15 +85,12 @@ def measure_pose(image: Any, target: DotTarget | CircleGrid | CharucoBoard, came
         >>> bool(abs(pose.position - [0.0, 0.0, 0.3]).max() < 1e-4)
         True
     """
-    if isinstance(target, CircleGrid):
-        unique = (
-            "this grid of circles looks the same upside down: measure poses with a staggered one with an odd number "
-        )
-        require(target.is_unique, unique + "of rows, with a ChArUco board, or with a target that gough designs")
+    ambiguous = why_ambiguous(target)
+    require(not ambiguous, ambiguous)
     return pose_of(find_target(image, target, camera), target, camera)
 
 
-def pose_of(seen: Sighting, target: DotTarget | CircleGrid | CharucoBoard, camera: Camera) -> MeasuredPose:
+def pose_of(seen: Sighting, target: AnyTarget, camera: Camera) -> MeasuredPose:
     """The pose of a target whose points were found."""
     R, t = first_guess(seen, target, camera)
     fitted = _refined(seen, target, camera, seen.pixels, R, t)

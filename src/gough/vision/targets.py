@@ -4,8 +4,9 @@ Frame: origin in the middle of the sheet, x to the right and y up for whoever lo
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,10 +15,20 @@ import numpy as np
 from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import InputError, nearest, require
 from gough.core.files import new_file, read_toml
+from gough.core.toml_places import where as place_in
+from gough.vision import target_values as values_of
+from gough.vision.boards import (
+    DICTIONARIES,
+    AprilGrid,
+    ArucoGrid,
+    Chessboard,
+    centered,
+    corners_of_squares,
+    require_dictionary,
+)
 
 LONG, SHORT = 7, 6
 """Dots on the two diagonals [DACP06, §2.3.1]."""
-_DICTIONARIES = (*(f"{n}X{n}_{size}" for n in (4, 5, 6, 7) for size in (50, 100, 250, 1000)), "ARUCO_ORIGINAL")
 
 
 class Target(Protocol):
@@ -133,7 +144,7 @@ class CircleGrid:
         """Row by row from the top left, in OpenCV's order."""
         i, j = np.divmod(np.arange(self.rows * self.columns), self.columns)
         across = (2 * j + i % 2) if self.staggered else j
-        return _centered(across * self.spacing, -i * self.spacing)
+        return centered(across * self.spacing, -i * self.spacing)
 
     @property
     def is_unique(self) -> bool:
@@ -171,14 +182,12 @@ class CharucoBoard:
         counts = 3 <= self.columns <= _MOST and 3 <= self.rows <= _MOST
         require(counts, f"a ChArUco board has 3 to {_MOST} rows and columns of squares")
         require(0 < self.marker < self.square, "markers of a ChArUco board must be smaller than its squares")
-        known = self.dictionary in _DICTIONARIES
-        require(known, f"no dictionary is called '{self.dictionary}' (known: {', '.join(_DICTIONARIES)})")
+        require_dictionary(self.dictionary, DICTIONARIES, self.columns * self.rows // 2)
 
     @cached_property
     def points(self) -> Array:
         """Corners row by row from the top left, in OpenCV's order."""
-        i, j = np.divmod(np.arange((self.rows - 1) * (self.columns - 1)), self.columns - 1)
-        return _centered(j * self.square, -i * self.square)
+        return corners_of_squares(self.columns, self.rows, self.square)
 
     @property
     def radius(self) -> float:
@@ -218,12 +227,28 @@ def _along(dots: Array) -> Array:
     return np.asarray((dots - dots[0]) @ (dots[-1] - dots[0]))
 
 
-def _centered(x: Array, y: Array) -> Array:
-    points = np.column_stack([x, y, np.zeros(len(x))]).astype(float)
-    return np.asarray(points - (points.max(axis=0) + points.min(axis=0)) / 2)
+AnyTarget = DotTarget | CircleGrid | CharucoBoard | Chessboard | ArucoGrid | AprilGrid
 
 
-AnyTarget = DotTarget | CircleGrid | CharucoBoard
+def why_ambiguous(target: AnyTarget) -> str:
+    """Why poses cannot be measured with a target that looks the same from two sides; empty where they can.
+
+    Examples:
+        >>> why_ambiguous(Chessboard(10, 7, 0.025)), why_ambiguous(Chessboard(9, 7, 0.025))[:48]
+        ('', 'a chessboard of 9 × 7 squares looks the same ups')
+    """
+    instead = "with a ChArUco board, a grid of markers, or a target that gough designs"
+    if isinstance(target, CircleGrid) and not target.is_unique:
+        return (
+            "this grid of circles looks the same upside down: measure poses with a staggered one with an odd number of "
+            f"rows, {instead}"
+        )
+    if isinstance(target, Chessboard) and not target.is_unique:
+        return (
+            f"a chessboard of {target.columns} × {target.rows} squares looks the same upside down: measure poses with "
+            f"one with an odd and an even number of squares, {instead}"
+        )
+    return ""
 
 
 def target_text(target: AnyTarget) -> str:
@@ -232,20 +257,21 @@ def target_text(target: AnyTarget) -> str:
     Examples:
         >>> print(target_text(CircleGrid(4, 11, 0.02, 0.005, staggered=True)), end="")
         kind = "circles"
+        unit = "m"
         columns = 4
         rows = 11
-        spacing = 0.02  # m
-        radius = 0.005  # m
+        spacing = 0.02
+        radius = 0.005
         staggered = true
         bright = false
     """
-    lines = [f'kind = "{target.name}"']
+    lines = [f'kind = "{target.name}"', 'unit = "m"']
     if isinstance(target, DotTarget):
         lines += [
-            f"size = [{target.size[0]!r}, {target.size[1]!r}]  # m",
-            f"radius = {float(target.radius)!r}  # m",
+            f"size = [{target.size[0]!r}, {target.size[1]!r}]",
+            f"radius = {float(target.radius)!r}",
             f"bright = {str(target.bright).lower()}",
-            "points = [  # m: seven on the long diagonal, six on the short one, then the others",
+            "points = [  # seven on the long diagonal, six on the short one, then the others",
             *(f"    [{x!r}, {y!r}, {z!r}]," for x, y, z in target.points.tolist()),
             "]",
         ]
@@ -254,12 +280,21 @@ def target_text(target: AnyTarget) -> str:
         value = getattr(target, field.name)
         if field.name == "name":
             continue
-        length = isinstance(value, float)
         text = (
             f'"{value}"' if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else repr(value)
         )
-        lines.append(f"{field.name} = {text}{'  # m' if length else ''}")
+        lines.append(f"{field.name} = {text}")
     return "\n".join(lines) + "\n"
+
+
+def target_id(target: AnyTarget) -> str:
+    """Six characters that differ between targets, printed on the sheet.
+
+    Examples:
+        >>> target_id(CharucoBoard(7, 5, 0.03, 0.022)), target_id(CharucoBoard(5, 7, 0.03, 0.022))
+        ('FE5730', '44CDE3')
+    """
+    return sha256(target_text(target).encode()).hexdigest()[:6].upper()
 
 
 def write_target(path: str | Path, target: AnyTarget, *, overwrite: bool = False) -> None:
@@ -274,7 +309,7 @@ def write_target(path: str | Path, target: AnyTarget, *, overwrite: bool = False
         True
     """
     with new_file(path, overwrite=overwrite) as file:
-        file.write(target_text(target).encode())
+        file.write(f"# gough target {target_id(target)}\n{target_text(target)}".encode())
 
 
 def read_target(path: str | Path) -> AnyTarget:
@@ -291,44 +326,68 @@ def read_target(path: str | Path) -> AnyTarget:
         ...     read_target(file)
         CircleGrid(columns=4, rows=5, spacing=0.02, radius=0.004, staggered=False, bright=False, name='circles')
     """
-    return target_of(read_toml(path)[0], str(path))
+    data, source = read_toml(path)
+    return target_of(data, str(path), lambda key: place_in(source, Path(path), (key,)))
 
 
-def target_of(data: Mapping[str, Any], where: str) -> AnyTarget:
-    """The target in a table of a TOML file."""
-    kinds: dict[str, Callable[..., AnyTarget]] = {
-        "dots": _dots,
-        "circles": CircleGrid,
-        "charuco": CharucoBoard,
-    }
+_CLASSES: dict[str, type[AnyTarget]] = {
+    "dots": DotTarget,
+    "circles": CircleGrid,
+    "charuco": CharucoBoard,
+    "chessboard": Chessboard,
+    "aruco": ArucoGrid,
+    "aprilgrid": AprilGrid,
+}
+
+
+def target_of(data: Mapping[str, Any], where: str, place: Callable[[str], str] | None = None) -> AnyTarget:
+    """The target in a table of a TOML file.
+
+    Args:
+        data: The table.
+        where: File and table, for messages.
+        place: File, line and key of a key, for messages.
+    """
     kind = data.get("kind") if isinstance(data, Mapping) else None
     require(
-        isinstance(kind, str) and kind in kinds,
-        f"{where} describes no target: kind must be one of {', '.join(kinds)}, not {kind!r}"
-        + (nearest(kind, kinds) if isinstance(kind, str) else ""),
+        isinstance(kind, str) and kind in _CLASSES,
+        f"{where} describes no target: kind must be one of {', '.join(_CLASSES)}, not {kind!r}"
+        + (nearest(kind, _CLASSES) if isinstance(kind, str) else ""),
     )
     assert isinstance(kind, str)
-    values = {name: value for name, value in data.items() if name != "kind"}
-    classes = {"dots": DotTarget, "circles": CircleGrid, "charuco": CharucoBoard}
-    known = [field.name for field in fields(classes[kind]) if field.name != "name"]
-    for name in values:
-        require(name in known, f"{where}: a target of this kind has no '{name}'{nearest(name, known)}")
+    at = place or (lambda key: f"{where}, {key}")
+    known = {field.name: field for field in fields(_CLASSES[kind]) if field.name != "name"}
+    for name in data:
+        named = name in known or name in {"kind", "unit"}
+        require(named, f"{at(name)}: a target of kind '{kind}' has no such key{nearest(name, known)}")
+    lacking = [name for name, field in known.items() if field.default is MISSING and name not in data]
+    require(not lacking, f"{where}: a target of kind '{kind}' lacks {', '.join(lacking)}")
+    unit = _at(at("unit"), values_of.stated_unit, data)
+    values = {
+        name: _at(at(name), _value, field.type, data[name], unit) for name, field in known.items() if name in data
+    }
+    if kind == "dots":
+        values = {
+            "points": _at(at("points"), values_of.places, data["points"], unit),
+            "radius": values["radius"],
+            "size": _at(at("size"), values_of.pair, data["size"], unit),
+            "bright": values.get("bright", True),
+        }
+    made: AnyTarget = _at(where, _CLASSES[kind], **values)
+    return made
+
+
+def _at(place: str, read: Callable[..., Any], *arguments: Any, **values: Any) -> Any:
+    """What `read` returns; its errors get the place in the file."""
     try:
-        return kinds[kind](**values)
+        return read(*arguments, **values)
     except InputError as error:
-        raise InputError(f"{where}: {error}") from error
-    except TypeError as error:
-        what = str(error).split(":", 1)[-1].split("missing", 1)[-1].strip()
-        raise InputError(f"{where}: a target of kind '{kind}' lacks something or has a wrong value: {what}") from error
+        raise InputError(f"{place}: {error}") from error
 
 
-def _dots(points: Any, radius: float, size: Any, *, bright: bool = True) -> DotTarget:
-    try:
-        values = np.asarray(points, dtype=float)
-        width, height = (float(v) for v in size)
-        r = float(radius)
-    except (TypeError, ValueError) as error:
-        raise InputError("points must be [x, y, z] in m each, size [width, height], and radius a number") from error
-    if values.ndim == 2 and values.shape[1] == 2:
-        values = np.column_stack([values, np.zeros(len(values))])
-    return DotTarget(values, r, (width, height), bright)
+def _value(kind: Any, value: Any, unit: str | None) -> Any:
+    """A value of a field by its type: all fractions are lengths."""
+    if kind is float:
+        return values_of.length(value, unit)
+    readers: dict[Any, Callable[[Any], Any]] = {int: values_of.whole, bool: values_of.claim, str: values_of.word}
+    return readers[kind](value) if kind in readers else value
