@@ -5,10 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from gough import estimate
 from gough.core.errors import InputError
 from gough.data import Recording
-from gough.dynamics import Finding, causes_of, identify, with_effects
+from gough.dynamics import Finding, causes_of, identify, recorded, reduced, with_effects
 from gough.dynamics.effects import catalogue
+from gough.dynamics.form_errors import with_form_errors
+from gough.methods import WeightedLeastSquares, identifiability
 from gough.robots import FiveBar, efforts
 from gough.robots.mechanism import MechanismModel
 from gough.simulate.multibody.experiment import seven_axes, sines
@@ -98,6 +101,45 @@ def test_numbers_of_a_form_are_refined_and_part_of_the_uncertainty(motion, name,
     assert (cause.sigma > (1 - 1e-12) * cause.conditional).all()
     assert (cause.sigma > 1.001 * cause.conditional).any()
     assert abs(cause.values - 0.4) == pytest.approx(0, abs=4 * cause.sigma.max())
+
+
+def test_an_estimate_with_an_effect_does_not_take_its_form_as_known(motion):
+    """A Stribeck speed that is free makes ± of the friction larger; the speed itself is moved to the best fit."""
+    true = 0.33 * np.sqrt((motion.dq**2).mean(axis=0))
+    u = motion.dq / true
+    data = measured(motion.q, torques(motion) + 0.4 * np.sign(u) * np.exp(-(u**2)), 1)
+    model = with_effects(ROBOT, data, ["stribeck"])
+    assert np.array(model.effects[0].numbers) == pytest.approx(true, rel=0.1)
+    problem = recorded(model, data)
+    analysis = identifiability(problem)
+    problem = problem if analysis.is_full_rank else reduced(problem, analysis)
+    method = WeightedLeastSquares()
+    given = estimate(problem, method)
+    free = with_form_errors(given, method, problem, model, data)
+    own = [given.unknowns.index(f"stribeck_{i + 1}") for i in range(3)]
+    grown = free.region.sigma / given.region.sigma
+    assert grown.min() > 1 - 1e-12
+    assert grown[own].min() > 1.2
+    assert "That the forms of effects are estimated too multiplies σ of stribeck_" in free.notes[-1]
+    assert abs(free.value[own] - 0.4) == pytest.approx(0, abs=4 * free.region.sigma[own].max())
+    # by the inverse of the information of all unknowns, in which the numbers are unknowns like the others
+    rows = model.form_slopes(data).rows
+    group = np.nonzero(data.kept)[1]
+    r = problem.residuals(given.value)
+    weight = 1 / np.sqrt(np.bincount(group, r**2) / np.bincount(group))[group]
+    A = np.column_stack([problem.W, rows]) * weight[:, None]
+    whole, alone = (np.linalg.inv(X.T @ X).diagonal()[own] for X in (A, A[:, : len(given.value)]))
+    assert grown[own] == pytest.approx(np.sqrt(whole / alone), rel=0.1)
+
+
+def test_the_form_of_an_effect_that_is_absent_stays_as_it_is(motion):
+    data = measured(motion.q, torques(motion), 1)
+    model = with_effects(ROBOT, data, ["stribeck"])
+    problem = recorded(model, data)
+    analysis = identifiability(problem)
+    problem = problem if analysis.is_full_rank else reduced(problem, analysis)
+    given = estimate(problem, WeightedLeastSquares())
+    assert with_form_errors(given, WeightedLeastSquares(), problem, model, data) is given
 
 
 def test_an_effect_is_estimated_for_robots_without_variants(rng):

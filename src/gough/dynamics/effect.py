@@ -347,6 +347,10 @@ class Effect(ABC):
         """Columns (samples, k) of the i-th actuator for its number, of an effect that has `numbers`."""
         raise NotImplementedError
 
+    def with_numbers(self, values: tuple[float, ...]) -> "Effect":
+        """The form with other `numbers`."""
+        raise NotImplementedError
+
     trials: int = 1
     """Number of further alternatives that were scanned before these were chosen by their fit."""
 

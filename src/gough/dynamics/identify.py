@@ -19,6 +19,7 @@ from gough.dynamics.bounds import closed_prior, residual_scale, smallest_factor,
 from gough.dynamics.causes import causes_of, larger_variants
 from gough.dynamics.effect import Effect
 from gough.dynamics.effects import catalogue, chosen_effects
+from gough.dynamics.form_errors import with_form_errors
 from gough.dynamics.named import DEFAULT_METHODS, chosen_methods
 from gough.dynamics.noise_level import ABOUT as NOISE
 from gough.dynamics.noise_level import noise_level, stated_sigma
@@ -163,7 +164,7 @@ def identify(
     def completed(answer: Estimate, method: Method[LinearProblem]) -> Estimate:
         if errors is not None and isinstance(method, _EXACT_REGRESSOR):
             answer = with_position_errors(answer, method, problem, errors)
-        return _placed(answer, motion)
+        return _placed(with_form_errors(answer, method, problem, robot, motion), motion)
 
     estimates, refused = _answers(problem, bounded, chosen, completed, lambda label: begin(f"identifying: {label}"))
     identified = Identified(

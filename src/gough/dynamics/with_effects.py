@@ -26,8 +26,27 @@ _SETTLED = 1e-4
 _INDEPENDENT = 1e-9
 
 
+_SLOPE = 1e-3
+"""Relative change of a number of a form by which efforts are differentiated …"""
+_NEAR = 0.02
+"""… and the largest by which it is corrected at a time: forms have been refined to about so much."""
+_CORRECTIONS = 4
+
+
 class EffectError(InputError):
     """An effect that the data, or the robot, do not allow to estimate."""
+
+
+@dataclass(frozen=True, eq=False)
+class FormSlopes:
+    """How the efforts change with the numbers that make the forms of effects, by a relative change of each."""
+
+    names: tuple[tuple[str, ...], ...]
+    """The effects' parameters that each number belongs to."""
+    members: tuple[tuple[int, tuple[int, ...]], ...]
+    """Which effect, and the actuators that have this number."""
+    rows: Array
+    """(rows that are kept, numbers)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +156,32 @@ class WithEffects:
             self._known[id(motion)] = known
         return known[1]
 
+    def form_slopes(self, motion: MeasuredMotion) -> FormSlopes:
+        """How the efforts of a motion change with the numbers of forms; a number that all actuators share is one."""
+        excitation = replace(excitation_of(self.reference, motion, self.parameters), at=self.values)
+        names, members, slopes = [], [], []
+        for k, effect in enumerate(self.effects):
+            numbers, columns = effect.numbers, effect.columns(excitation) if effect.numbers else None
+            if columns is None:
+                continue
+            every = tuple(range(len(numbers)))
+            for together in [every] if len(set(numbers)) == 1 else [(i,) for i in every]:
+                own = [
+                    [name for name, g in zip(columns.names, columns.actuators, strict=True) if g == i] for i in every
+                ]
+                slope = np.zeros(excitation.efforts.shape)
+                for i in together:
+                    values = np.array([self.values.get(name, 0.0) for name in own[i]])
+                    low, high = (effect.of_actuator(excitation, i, numbers[i] * f) for f in (1 - _SLOPE, 1 + _SLOPE))
+                    slope[:, i] = (high - low) @ values / (2 * _SLOPE)
+                names.append(tuple(name for i in together for name in own[i]))
+                members.append((k, together))
+                slopes.append(slope)
+        rows = np.zeros((motion.n_rows, 0))
+        if slopes:
+            rows = through_low_pass(np.stack(slopes, axis=2), motion)[motion.kept]
+        return FormSlopes(tuple(names), tuple(members), rows)
+
     def _columns(self, excitation: Excitation) -> Array:
         """Columns of the effects' parameters by name; 0 where an effect does not occur in a motion."""
         found: dict[str, Array] = {}
@@ -154,8 +199,9 @@ class WithEffects:
         titles = listed([effect.title for effect in self.effects])
         return (
             f"The model includes {titles}. Forms of effects, such as wave numbers, and secants of effects that are not "
-            "linear are estimated from this motion; guaranteed sets and the ± of the effects' parameters are "
-            "conditional on them." + "".join(f" {caveat}" for caveat in self.caveats)
+            "linear are estimated from this motion. Guaranteed sets are conditional on them; ± includes the "
+            "uncertainty of the form of an effect that stands out of its ±."
+            + "".join(f" {caveat}" for caveat in self.caveats)
         )
 
 
@@ -226,7 +272,52 @@ def _extended(
         model = replace(model, parameters=theta[:own], values=new, _known={})
         if change <= _SETTLED * size:
             break
+    return _corrected(model, motion, prior)
+
+
+def _corrected(model: WithEffects, motion: MeasuredMotion, prior: Box | ConfidenceEllipsoid | None) -> WithEffects:
+    """The model with the numbers of its forms moved to the best fit, by Gauss–Newton steps."""
+    own, group = len(model.robot.names), np.nonzero(motion.kept)[1]
+    for _ in range(_CORRECTIONS):
+        slopes = model.form_slopes(motion)
+        if not slopes.names or not model.values:
+            break
+        problem = recorded(model, motion)
+        theta = _fitted(model, motion, prior)
+        free = np.isfinite(theta)
+        r = problem.y - problem.W[:, free] @ theta[free]
+        scale = np.sqrt(np.bincount(group, r**2) / np.bincount(group))
+        weight = 1 / np.where(scale > 0, scale, 1.0)[group]
+        A = np.column_stack([problem.W[:, free], slopes.rows]) * weight[:, None]
+        size = np.linalg.norm(A, axis=0)
+        size = np.where(size > 0, size, 1.0)
+        moved = (np.linalg.lstsq(A / size, r * weight, rcond=1e-9)[0] / size)[-len(slopes.names) :]
+        moved = np.clip(moved, -_NEAR, _NEAR)
+        tried = _with_numbers(model, slopes, moved)
+        theta = _fitted(tried, motion, prior)
+        free = np.isfinite(theta)
+        after = problem.y - recorded(tried, motion).W[:, free] @ theta[free]
+        if ((after * weight) ** 2).sum() >= ((r * weight) ** 2).sum():
+            break
+        new = dict(zip(tried.values, theta[own:].tolist(), strict=True))
+        new = {name: value for name, value in new.items() if np.isfinite(value)}
+        model = replace(tried, parameters=theta[:own], values=new, _known={})
+        if abs(moved).max() < _SETTLED:
+            break
     return model
+
+
+def _with_numbers(model: WithEffects, slopes: FormSlopes, moved: Array) -> WithEffects:
+    """The model with the numbers of its forms changed by parts of themselves."""
+    numbers = [list(effect.numbers) for effect in model.effects]
+    for (k, together), by in zip(slopes.members, moved.tolist(), strict=True):
+        for i in together:
+            numbers[k][i] *= 1 + by
+    effects = tuple(
+        effect.with_numbers(tuple(values)) if values else effect
+        for effect, values in zip(model.effects, numbers, strict=True)
+    )
+    return replace(model, effects=effects, _known={})
 
 
 def _fitted(model: WithEffects, motion: MeasuredMotion, prior: Box | ConfidenceEllipsoid | None) -> Array:

@@ -85,6 +85,10 @@ class Cogging(Effect):
         """The wave numbers."""
         return self.waves
 
+    def with_numbers(self, values: tuple[float, ...]) -> Effect:
+        """The same with other wave numbers."""
+        return self.with_waves(values)
+
     def of_actuator(self, excitation: Excitation, i: int, value: float) -> Array:
         """A cosine and a sine, for a wave number."""
         phase = value * excitation.q[:, i]

@@ -60,6 +60,10 @@ class Hysteresis(Effect):
         """The presliding distances."""
         return self.distances
 
+    def with_numbers(self, values: tuple[float, ...]) -> Effect:
+        """The same with other distances."""
+        return replace(self, distances=values)
+
     def of_actuator(self, excitation: Excitation, i: int, value: float) -> Array:
         """Dahl's friction less dry friction, for a presliding distance."""
         column = np.zeros((len(excitation.q), 1))

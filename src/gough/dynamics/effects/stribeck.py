@@ -56,6 +56,10 @@ class Stribeck(Effect):
         """The Stribeck speeds."""
         return self.speeds
 
+    def with_numbers(self, values: tuple[float, ...]) -> Effect:
+        """The same with other speeds."""
+        return replace(self, speeds=values)
+
     def of_actuator(self, excitation: Excitation, i: int, value: float) -> Array:
         """The additional friction for a Stribeck speed."""
         u = excitation.dq[:, i, None] / (value if value > 0 else 1.0)
