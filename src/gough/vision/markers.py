@@ -23,7 +23,7 @@ _FEWEST_MARKERS = 3
 _LOOSE = 0.4
 """Root mean square of the corners of tags about their grid in a view, beyond which they are not believed, pixels."""
 _CLEAR = 4.0
-"""Of the legacy pattern and the other one, one must fit so many times better."""
+"""Times by which one of the legacy pattern and the other one must fit better."""
 
 
 def find_charuco(gray: Image, board: CharucoBoard) -> Sighting:
