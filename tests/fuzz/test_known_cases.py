@@ -56,7 +56,7 @@ CASES = {
     "TOML of a grid of absurd size": (
         read_target,
         ".toml",
-        'kind = "circles"\ncolumns = 1000000\nrows = 1000000\nspacing = 1.0\nradius = 0.1\n',
+        'kind = "circles"\ncolumns = 1000000\nrows = 1000000\nspacing = "1 m"\nradius = "0.1 m"\n',
         "3 to 1000 rows",
     ),
     "Klipper without microsteps": (

@@ -124,7 +124,7 @@ def test_a_camera_is_calibrated_with_a_chessboard():
         image = shoot(CAMERA, board, exp([*tilt, 0.1]) @ FACING, np.array([*rng.normal(0, 0.01, 2), 0.33]), rng)
         sightings.append(find_target(image, board))
     calibrated = calibrate_camera(sightings, board, CAMERA.size)
-    off = (calibrated.camera.parameters - CAMERA.parameters)[:4] / calibrated.camera.sigma[:4]
+    off = (calibrated.camera.parameters[:4] - CAMERA.parameters[:4]) / calibrated.camera.sigma[:4]
     assert abs(off).max() < 4.5
     assert calibrated.rms < 0.02
 

@@ -141,7 +141,7 @@ def calibrate(
             or "the iteration diverges: check units, frames and the order of the readings"
         )
         raise InputError(f"the {model.name} cannot be calibrated from these poses: {why} ({error})") from error
-    values, answer = _values(problem, answer, near, exact_counts=bool(sought))
+    values, answer = _values(problem, answer, near, exact_counts=bool(sought) or isinstance(frames, StatedFrames))
     factor = float(values[-1]) if scale else 1.0
     parameters = values[: len(model.names)]
     found_frames = placed.found(values[len(model.names) + len(model.chains) :], factor, answer)

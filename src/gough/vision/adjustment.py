@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.linalg import LinAlgError
-from scipy.linalg import cho_factor, cho_solve
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError
@@ -284,6 +283,8 @@ def _solved(A: Array, b: Array) -> Array:
     """The solution of A x = b with A ≥ 0; the shortest one in A's own units where that is singular."""
     if not len(b):
         return b
+    from scipy.linalg import cho_factor, cho_solve  # noqa: PLC0415 - start-up time
+
     d = 1 / np.sqrt(np.maximum(A.diagonal(), 1e-300))
     try:
         return np.asarray(d * cho_solve(cho_factor(A * d * d[:, None]), d * b))

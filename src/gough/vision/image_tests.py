@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import fdtrc, ndtri
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError
@@ -219,11 +218,15 @@ def _probability(gain: float, number: int, cost: float, freedom: float) -> float
     if number == 0:
         return 1.0
     left = max(cost - gain, 1e-300) / max(freedom - number, 1.0)
+    from scipy.special import fdtrc  # noqa: PLC0415 - start-up time
+
     return float(fdtrc(number, max(freedom - number, 1.0), max(gain / number / left, 0.0)))
 
 
 def _one(part: _Part, camera: Camera) -> ImageTest:
     """The tests of one image: its noise, and each change by itself."""
+    from scipy.special import fdtrc  # noqa: PLC0415 - start-up time
+
     matrix, right, cost = _without_errors(part.matrix, part.right, part.cost)
     noise = float(np.sqrt(cost / part.freedom))
     found = {}
@@ -272,6 +275,8 @@ def _together(parts: Sequence[_Part]) -> tuple[RunTest, ...]:
     scale = left / freedom
     out = []
     level = RUN_LEVEL / len(_TESTS)
+    from scipy.special import ndtri  # noqa: PLC0415 - start-up time
+
     reach = float(ndtri(1 - level / 2) + ndtri(_POWER))
     for name in _TESTS[:-1]:
         gain, number, change, covariance = _gain(M, g, _CHANGES[name])

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
-from scipy.special import fdtrc
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest
@@ -215,6 +214,8 @@ def pattern_probability(adjusted: Adjustment, nominal: Array, lens: Lens, print_
     statistic, rank = pattern(adjusted, nominal, lens.free, print_sigma, _smooth(adjusted.camera.size))
     if rank == 0:
         return 1.0
+    from scipy.special import fdtrc  # noqa: PLC0415 - start-up time
+
     return float(fdtrc(rank, max(adjusted.freedom - rank, 1.0), max(statistic / rank, 0.0)))
 
 
