@@ -352,7 +352,8 @@ def longest_step(steps: Array) -> float:
     """The longest of positive steps of a jittering clock that is no gap: 1.5 medians, or more where steps scatter more.
 
     Examples:
-        >>> longest_step(np.array([1.0, 1.0, 0.9, 1.0, 2.0])), round(longest_step(np.array([1.0, 1.6, 0.4, 1.2, 0.9])), 3)
+        >>> even, uneven = np.array([1.0, 1.0, 0.9, 1.0, 2.0]), np.array([1.0, 1.6, 0.4, 1.2, 0.9])
+        >>> longest_step(even), round(longest_step(uneven), 3)
         (1.5, 2.483)
     """
     median = float(np.median(steps))
