@@ -70,6 +70,13 @@ def test_what_is_missing_is_named(folder, capsys):
     assert not (folder / "results-recalibrated" / "report.html").exists()
 
 
+def test_a_study_of_instruments_is_refused(tmp_path, capsys):
+    study = tmp_path / "study.toml"
+    study.write_text('[robot]\nfamily = "gough"\n[measurements]\nfile = "readings.csv"\n')
+    assert run(["recalibrate", str(study), "--poses", "today.csv"]) == 2
+    assert "has [measurements], but recalibration takes complete poses" in " ".join(capsys.readouterr().err.split())
+
+
 def test_a_new_calibration_study_runs(tmp_path, capsys):
     assert run(["new", str(tmp_path / "printer"), "--calibration", "linear-delta", "--example"]) == 0
     answer = CalibrationStudy.read(tmp_path / "printer" / "study.toml").calibrate()

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from gough.core.errors import InputError
+from gough.core.errors import InputError, require
 from gough.core.files import is_file, is_folder, read_toml
 from gough.data import Poses, read_poses
 from gough.geometry.days import LEVEL, Recalibrated, recalibrate
@@ -34,9 +34,15 @@ class Recalibration:
             InputError: there is no such file, or no calibration was made yet; the message says what to run.
         """
         place = Path(path)
+        keys = read_toml(place)[0] if is_file(place) else {}
+        require(
+            "measurements" not in keys,
+            f"{place} has [measurements], but recalibration takes complete poses: run gough calibrate with the files of "
+            "the day",
+        )
         if is_folder(place):
             file, study = place / GEOMETRY, None
-        elif is_file(place) and "poses" in read_toml(place)[0]:
+        elif "poses" in keys:
             study = CalibrationStudy.read(place)
             file = study.folder / GEOMETRY
         else:
