@@ -37,8 +37,8 @@ class Recalibration:
         keys = read_toml(place)[0] if is_file(place) else {}
         require(
             "measurements" not in keys,
-            f"{place} has [measurements], but recalibration takes complete poses: run gough calibrate with the files of "
-            "the day",
+            f"{place} has [measurements], but recalibration takes complete poses: run gough calibrate with the files "
+            "of the day",
         )
         if is_folder(place):
             file, study = place / GEOMETRY, None
