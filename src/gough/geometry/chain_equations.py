@@ -8,6 +8,7 @@ import numpy as np
 
 from gough.core.arrays import Array, ArrayValue
 from gough.core.rotations import cross_matrix, exp
+from gough.geometry.descent import by_all_unknowns
 from gough.kernels import Kernel
 from gough.robots.kinematics import Columns
 
@@ -65,11 +66,7 @@ class ChainEquations(ArrayValue):
 
     def both(self, theta: Array, measured: Array) -> tuple[Array, Array, Array]:
         """Residuals and both Jacobians, from one evaluation."""
-        f, X, J_m = self.by_chain(theta, measured)
-        J = np.zeros((*f.shape, self.n_unknowns))
-        for chain, columns in enumerate(self.unknown_columns):
-            J[:, chain, columns] = X[:, chain]
-        return f, J, J_m
+        return by_all_unknowns(self, theta, measured)
 
     def by_chain(self, theta: Array, measured: Array) -> tuple[Array, Array, Array]:
         """Residuals (N, chains), derivatives by each chain's own unknowns (N, chains, k) and by what was measured."""

@@ -14,7 +14,7 @@ import numpy as np
 from gough.core.arrays import Array, ArrayValue
 from gough.data import Poses
 from gough.geometry.beliefs import OPEN
-from gough.geometry.descent import ByChain
+from gough.geometry.descent import ByChain, by_all_unknowns
 from gough.noise import Gaussian
 from gough.problem import NonlinearProblem
 from gough.region import Box
@@ -63,11 +63,7 @@ class CommonErrorEquations(ArrayValue):
 
     def both(self, theta: Array, measured: Array) -> tuple[Array, Array, Array]:
         """Residuals and both Jacobians, from one evaluation."""
-        f, X, J_m = self.by_chain(theta, measured)
-        J = np.zeros((*f.shape, self.n_unknowns))
-        for chain, columns in enumerate(self.unknown_columns):
-            J[:, chain, columns] = X[:, chain]
-        return f, J, J_m
+        return by_all_unknowns(self, theta, measured)
 
     def by_chain(self, theta: Array, measured: Array) -> tuple[Array, Array, Array]:
         """Residuals, derivatives by each chain's own unknowns and z, and by what was measured."""

@@ -28,6 +28,15 @@ class ByChain(Protocol):
     def both(self, theta: Array, measured: Array) -> tuple[Array, Array, Array]: ...
 
 
+def by_all_unknowns(equations: ByChain, theta: Array, measured: Array) -> tuple[Array, Array, Array]:
+    """Residuals, and Jacobians by all unknowns (samples, chains, p) and by what was measured, from one evaluation."""
+    f, X, J_m = equations.by_chain(theta, measured)
+    J = np.zeros((*f.shape, equations.n_unknowns))
+    for chain, columns in enumerate(equations.unknown_columns):
+        J[:, chain, columns] = X[:, chain]
+    return f, J, J_m
+
+
 class Arrived(NamedTuple):
     """Where the descent ended."""
 
