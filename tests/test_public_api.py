@@ -16,7 +16,7 @@ import pytest
 import gough
 
 PUBLIC = [
-    "gough", "gough.methods", "gough.kernels", "gough.robots", "gough.checker", "gough.data", "gough.dynamics",
+    "gough", "gough.campaigns", "gough.methods", "gough.kernels", "gough.robots", "gough.checker", "gough.data", "gough.dynamics",
     "gough.geometry", "gough.geometry.instruments", "gough.closure", "gough.simulate", "gough.simulate.multibody",
     "gough.designs.excitation", "gough.designs.poses", "gough.report", "gough.studies", "gough.vision",
 ]  # fmt: skip
@@ -169,6 +169,6 @@ def test_every_imported_library_is_a_declared_dependency():
                 used.add(node.module.split(".")[0])
     third_party = {m for m in used if m not in sys.stdlib_module_names and m not in {"gough", "gough_command"}}
     optional = {"mujoco", "pinocchio", "cv2", "h5py", "cvxpy", "clarabel", "yaml"}  # of extras such as `multibody`
-    optional |= {"asammdf", "nptdms", "rosbags"}
+    optional |= {"asammdf", "nptdms", "rosbags", "cloudpickle", "distributed", "submitit"}
     assert third_party - optional <= modules
     assert modules <= third_party, f"declared but never imported: {modules - third_party}"
