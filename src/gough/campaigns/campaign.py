@@ -5,9 +5,11 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from threading import current_thread, main_thread
 from typing import Any, Generic, TypeVar
+from uuid import uuid4
 
 from gough.campaigns.digests import digest
 from gough.campaigns.executors import Executor, executor_of
@@ -72,11 +74,14 @@ class Campaign(Generic[T]):
     seed: int | None = None
     """If given, the function gets the keyword `rng`: a generator seeded by this number and the task's key."""
     name: str = ""
-    """Digest of the configuration; computed from the other fields by default, tasks excepted."""
+    """Digest of the configuration; computed from function, shared arguments, seed and versions by default."""
+    identities: Mapping[str, Any] | None = None
+    """What tells tasks apart, instead of their arguments: the digest of a file's content instead of its path."""
 
-    def __post_init__(self) -> None:
-        if not self.name:
-            object.__setattr__(self, "name", digest((this_version(), self._identity(), self.shared, self.seed)))
+    @cached_property
+    def fingerprint(self) -> str:
+        """Digest of the configuration, which the first line of the ledger has."""
+        return self.name or digest((this_version(), self._identity(), self.shared, self.seed))
 
     def _identity(self) -> Any:
         """The function as its digest knows it; functions of C have a name only."""
@@ -91,7 +96,11 @@ class Campaign(Generic[T]):
             >>> one.digest_of("a") == two.digest_of("a")
             False
         """
-        return digest((self.name, key, self.tasks[key]))
+        return digest((self.fingerprint, self.argument_digest(key)))
+
+    def argument_digest(self, key: str) -> str:
+        """The part of a task's digest that its line in the ledger has; the rest is in the first line."""
+        return digest((key, (self.identities or self.tasks)[key]))[:16]
 
     def run(
         self,
@@ -134,11 +143,11 @@ class Campaign(Generic[T]):
             chosen = executor_of(executor, workers)
             if chosen is not executor:
                 stack.enter_context(chosen)
-            ledger = None if path is None else stack.enter_context(Ledger(path, self.name))
+            ledger = None if path is None else stack.enter_context(Ledger(path, self.fingerprint))
             run = _Run(self, chosen, ledger, on_progress)
             if ledger is not None:
                 for key in self.tasks:
-                    if ledger.has(key, run.task(key)):
+                    if ledger.has(key, self.argument_digest(key)):
                         run.done += 1
                         yield key, ledger.results[key]
             on_progress(Progress(run.done, len(self.tasks)))
@@ -165,14 +174,11 @@ class _Run:
     """Average time of a task."""
     finished: int = 0
 
-    def task(self, key: str) -> str:
-        """The digest of a task's arguments, for its line."""
-        return digest((key, self.campaign.tasks[key]))[:16]
-
     def rest(self, stack: ExitStack) -> Iterator[tuple[str, Any]]:
         """Compute what is missing."""
         of = self.campaign
-        work = Work(of.name, of.function, of.shared, of.seed, this_version())
+        name = uuid4().hex if self.ledger is None else of.fingerprint
+        work = Work(name, of.function, of.shared, of.seed, this_version())
         self.executor.start(work)
         self.size = max(1, self.executor.first_batch(len(of.tasks) - self.done))
         stack.enter_context(self._interrupts())
@@ -205,7 +211,7 @@ class _Run:
 
     def _missing(self) -> Iterator[Call]:
         for number, (key, arguments) in enumerate(self.campaign.tasks.items()):
-            if self.ledger is None or not self.ledger.has(key, self.task(key)):
+            if self.ledger is None or not self.ledger.has(key, self.campaign.argument_digest(key)):
                 yield Call(number, key, arguments)
 
     def _submit(self, waiting: Iterator[Call]) -> None:
@@ -237,7 +243,7 @@ class _Run:
             self.is_stopping = True
             return from_json(outcome.text)
         if self.ledger is not None:
-            self.ledger.append_text(call.key, outcome.text, self.task(call.key))
+            self.ledger.append_text(call.key, outcome.text, self.campaign.argument_digest(call.key))
         self.done += 1
         self._show()
         return from_json(outcome.text)

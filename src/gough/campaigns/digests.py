@@ -85,6 +85,8 @@ def _of_object(value: Any) -> Iterator[bytes]:
             yield from _parts((field.name, getattr(value, field.name)))
     elif hasattr(value, "__dict__"):
         yield from _parts({k: v for k, v in vars(value).items() if not k.startswith("_")})
+    elif slots := [name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]:
+        yield from _parts({name: getattr(value, name) for name in slots if hasattr(value, name)})
     else:
         raise InputError(f"a campaign cannot be told from another one by a {type(value).__name__}: use a frozen value")
 

@@ -63,7 +63,7 @@ class MonteCarlo:
     @property
     def digest(self) -> str:
         """Fingerprint of all that decides the results of a repetition; their number does not."""
-        return self._tasks({}).name
+        return self._tasks({}).fingerprint
 
     def run(
         self,
