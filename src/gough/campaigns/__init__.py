@@ -1,7 +1,7 @@
 """Campaigns: many tasks, each computed once, in this process, in several, or on a cluster of Dask or Slurm.
 
-A result is a line of a ledger, a file: an interrupted campaign resumes from it. Results are the same bits wherever tasks
-run.
+A result is a line of a ledger, a file: an interrupted campaign resumes from it. Results are the same bits wherever
+tasks run.
 """
 
 from gough.campaigns.campaign import Campaign, Interrupted
@@ -16,11 +16,12 @@ from gough.campaigns.executors import (
     executor_of,
     open_executor,
 )
-from gough.campaigns.ledger import Ledger
+from gough.campaigns.ledger import LEDGERS, Ledger
 from gough.campaigns.tasks import Unfinished, task_rng
 from gough.campaigns.versions import Version, sources, this_version
 
 __all__ = [
+    "LEDGERS",
     "Campaign",
     "DaskCluster",
     "Executor",

@@ -102,6 +102,11 @@ class Campaign(Generic[T]):
         """The part of a task's digest that its line in the ledger has; the rest is in the first line."""
         return digest((key, (self.identities or self.tasks)[key]))[:16]
 
+    def _file(self, path: str | Path) -> Path:
+        if not Path(path).is_dir():
+            return Path(path)
+        return Path(path) / f"campaign-{self.function.__name__.strip('_')}-{self.fingerprint[:8]}.jsonl"
+
     def run(
         self,
         path: str | Path | None = None,
@@ -113,7 +118,8 @@ class Campaign(Generic[T]):
         """The results of all tasks by key; those that `path` has are not computed again.
 
         Args:
-            path: The ledger: a file to which each result is appended when it arrives.
+            path: The ledger: a file to which each result is appended when it arrives; or a folder that exists, in which
+                the file is named after the campaign's digest.
             executor: Where tasks run: `Processes`, `DaskCluster`, `SlurmJobs`, an executor of `concurrent.futures`;
                 by default this process, or so many processes as `workers` says.
             workers: Number of processes of this machine, where no executor is given.
@@ -143,7 +149,7 @@ class Campaign(Generic[T]):
             chosen = executor_of(executor, workers)
             if chosen is not executor:
                 stack.enter_context(chosen)
-            ledger = None if path is None else stack.enter_context(Ledger(path, self.fingerprint))
+            ledger = None if path is None else stack.enter_context(Ledger(self._file(path), self.fingerprint))
             run = _Run(self, chosen, ledger, on_progress)
             if ledger is not None:
                 for key in self.tasks:
@@ -173,6 +179,8 @@ class _Run:
     seconds: float = 0.0
     """Average time of a task."""
     finished: int = 0
+    error: BaseException | None = None
+    """The first error of a task; tasks that run beside it are finished and recorded."""
 
     def rest(self, stack: ExitStack) -> Iterator[tuple[str, Any]]:
         """Compute what is missing."""
@@ -183,31 +191,34 @@ class _Run:
         self.size = max(1, self.executor.first_batch(len(of.tasks) - self.done))
         stack.enter_context(self._interrupts())
         waiting = self._missing()
-        error: BaseException | None = None
         try:
             while True:
-                if not self.is_stopping and error is None:
+                if not self.is_stopping and self.error is None:
                     self._submit(waiting)
                 if not self.under_way:
                     break
                 for outcome in self.executor.wait(_PATIENCE):
-                    call = self.under_way.pop(outcome.number)
-                    if outcome.lost:
-                        self._lost(call, outcome.lost)
-                    elif outcome.error is not None:
-                        error = error or _named(outcome.error, call.key)
-                    else:
-                        yield call.key, self._arrived(call, outcome)
-                if self.is_stopping or error is not None:
+                    yield from self._taken(outcome)
+                if self.is_stopping or self.error is not None:
                     for number in self.executor.withdraw():
                         self.under_way.pop(number, None)
         except BaseException:
             self.executor.abandon()
             raise
-        if error is not None:
-            raise error
+        if self.error is not None:
+            raise self.error
         if self.is_stopping and self.done < len(of.tasks):
             raise self._interrupted()
+
+    def _taken(self, outcome: Outcome) -> Iterator[tuple[str, Any]]:
+        """The key and the result of a task, unless it has failed or must run again."""
+        call = self.under_way.pop(outcome.number)
+        if outcome.lost:
+            self._lost(call, outcome.lost)
+        elif outcome.error is not None:
+            self.error = self.error or _named(outcome.error, call.key)
+        else:
+            yield call.key, self._arrived(call, outcome)
 
     def _missing(self) -> Iterator[Call]:
         for number, (key, arguments) in enumerate(self.campaign.tasks.items()):

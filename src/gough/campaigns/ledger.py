@@ -12,6 +12,7 @@ that time, which are then computed again.
 import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple, Self
@@ -21,6 +22,8 @@ from gough.core.errors import InputError, require
 
 SYNC = 1.0
 """Seconds after which results are forced to the disk."""
+LEDGERS = ("campaign-*.jsonl",)
+"""Names of ledgers in a folder of results."""
 _HEADER = {"gough_campaign": 1}
 """How such a file begins, with the version of its format."""
 
@@ -196,12 +199,10 @@ class _in_words:  # noqa: N801 - reads as a sentence after `with`
         if error is None:
             return
         ledger = self._of
-        try:
+        with suppress(OSError):  # the line stays cut short then, and is dropped when the file is opened again
             os.ftruncate(ledger._file, ledger._end)  # noqa: SLF001 - one class in two parts
-        except OSError:
-            pass  # the line stays cut short, and is dropped when the file is opened again
         if isinstance(error, OSError):
-            kept = max(len(ledger.results), 0)
+            kept = len(ledger.results)
             raise InputError(
                 f"{ledger.path} cannot be written: {error.strerror}. It has {kept} results, all complete; free some "
                 "space or choose another disk, and run the same command again to resume"

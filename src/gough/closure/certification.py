@@ -163,7 +163,8 @@ def certify(
         sources: The files from which all this was read, for certificates about their decimals.
         executor: Where chains are certified: an executor of `gough.campaigns` or `concurrent.futures`; here by default.
         workers: Number of processes of this machine, where no executor is given.
-        path: A file to which the finding about each chain is appended; an interrupted certification resumes from it.
+        path: A file, or a folder for it, to which the finding about each chain is appended; an interrupted
+            certification resumes from it.
         on_step: Called at the beginning of each step.
 
     Raises:

@@ -137,7 +137,8 @@ def measure_images(
         executor: Where images are measured: an executor of `gough.campaigns` or `concurrent.futures`; here by default.
             Workers read the images under the same paths.
         workers: Number of processes of this machine, where no executor is given.
-        path: A file to which each result is appended; images that it has, by their content, are not measured again.
+        path: A file, or a folder for it, to which each result is appended; images that it has, by their content, are
+            not measured again.
         on_image: Called with the number of images done.
 
     Examples:

@@ -70,7 +70,9 @@ def open_executor(workers: int | None = None, cluster: str = "") -> Executor:
         f"--cluster {cluster} is no cluster: give the address of a Dask scheduler, such as tcp://10.0.0.1:8786, its "
         'scheduler file (.json), "dask" or "slurm"',
     )
-    require(workers is None, "--workers and the address of a cluster contradict each other: the cluster has its workers")
+    require(
+        workers is None, "--workers and the address of a cluster contradict each other: the cluster has its workers"
+    )
     return DaskCluster(cluster)
 
 

@@ -62,7 +62,7 @@ class DaskCluster:
         """Threads of all workers at this moment."""
         return max(1, sum(self._client.nthreads().values())) if self._is_connected() else 1
 
-    def first_batch(self, tasks: int) -> int:  # noqa: ARG002, PLR6301 - the protocol's
+    def first_batch(self, tasks: int) -> int:  # noqa: ARG002 - the protocol's
         """One task."""
         return 1
 
@@ -81,8 +81,8 @@ class DaskCluster:
         for worker, found in self._client.run(eval, _VERSION, on_error="return").items():
             if isinstance(found, BaseException):
                 raise InputError(
-                    f"worker {worker} is refused: it has no gough that runs campaigns ({type(found).__name__}: {found}). "
-                    f"Install gough {wanted.gough} there, and restart the worker"
+                    f"worker {worker} is refused: it has no gough that runs campaigns ({type(found).__name__}: {found}"
+                    f"). Install gough {wanted.gough} there, and restart the worker"
                 )
             difference = wanted.difference(found)
             require(
@@ -137,15 +137,15 @@ class DaskCluster:
 
     def _gone(self) -> InputError:
         return InputError(
-            f"the connection to the Dask scheduler {self._where} is lost. Results so far are kept; start a scheduler and "
-            "workers, and run the same command again to resume"
+            f"the connection to the Dask scheduler {self._where} is lost. Results so far are kept; start a scheduler "
+            "and workers, and run the same command again to resume"
         )
 
     @property
     def _where(self) -> str:
         return self._address or "on this machine"
 
-    def withdraw(self) -> set[int]:  # noqa: PLR6301 - the protocol's
+    def withdraw(self) -> set[int]:
         """Nothing: no more batches are sent than there are workers, and short ones."""
         return set()
 
@@ -192,5 +192,5 @@ def _first(error: BaseException) -> str:
 
 
 def _same(work: Work) -> Work:
-    """The work itself, as the result of a task: Dask sends it to each worker once, and makes it again where it is lost."""
+    """The work itself, as the result of a task: Dask sends it to each worker once, and makes it anew if it is lost."""
     return work

@@ -26,7 +26,7 @@ class Futures:
         self._pending: dict[Future[list[Outcome]], Sequence[Call]] = {}
         self._work: Work | None = None
 
-    def first_batch(self, tasks: int) -> int:  # noqa: ARG002, PLR6301 - the protocol's
+    def first_batch(self, tasks: int) -> int:  # noqa: ARG002 - the protocol's
         """One task."""
         return 1
 

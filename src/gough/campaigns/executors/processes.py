@@ -57,7 +57,7 @@ class Processes:
         self._lost: list[Outcome] = []
         self._failed = 0
 
-    def first_batch(self, tasks: int) -> int:  # noqa: ARG002, PLR6301 - the protocol's
+    def first_batch(self, tasks: int) -> int:  # noqa: ARG002 - the protocol's
         """One task."""
         return 1
 
@@ -143,7 +143,7 @@ class Processes:
         its.close()
         return _Worker(process, own)
 
-    def withdraw(self) -> set[int]:  # noqa: PLR6301 - the protocol's
+    def withdraw(self) -> set[int]:
         """Nothing: the few tasks that wait in a worker are short."""
         return set()
 

@@ -42,7 +42,9 @@ class SlurmJobs:
         cluster: str = "slurm",
     ) -> None:
         require(workers >= 1, f"workers must be at least 1, but is {workers}")
-        require(tasks_per_job is None or tasks_per_job >= 1, f"tasks_per_job must be at least 1, but is {tasks_per_job}")
+        require(
+            tasks_per_job is None or tasks_per_job >= 1, f"tasks_per_job must be at least 1, but is {tasks_per_job}"
+        )
         try:
             import submitit  # noqa: PLC0415 - an extra
         except ImportError as error:

@@ -64,7 +64,8 @@ def optimize(
         seed: Random seed of the starts.
         executor: Where starts run: an executor of `gough.campaigns` or `concurrent.futures`; here by default.
         workers: Number of processes of this machine, where no executor is given.
-        path: A file to which each finished start is appended; a search that was stopped resumes from it.
+        path: A file, or a folder for it, to which each finished start is appended; a search that was stopped resumes
+            from it.
         on_progress: Called with a `Progress` now and then.
 
     Raises:
@@ -130,10 +131,14 @@ class _Search:
             _compile(self.problem)
         with executor if is_ours else nullcontext():
             done = 0
-            for _, each in campaign.stream(path, executor=executor):
+            for _, each in campaign.stream(path, executor=executor, on_progress=self._on_stop):
                 done += not each.is_stopped
                 yield each
                 self.on_progress(Progress(done, self.starts, f"start {each.number}: done", each.value))
+
+    def _on_stop(self, step: Progress) -> None:
+        if step.stage:
+            self.on_progress(step)
 
     def _on_stage(self, number: int, what: str, value: float) -> None:
         self.on_progress(Progress(number - 1, self.starts, f"start {number}: {what}", value))
@@ -191,7 +196,8 @@ def design(
         seed: Random seed; the same seed gives the same trajectory.
         executor: Where starts run: an executor of `gough.campaigns` or `concurrent.futures`; here by default.
         workers: Number of processes of this machine, where no executor is given.
-        path: A file to which each finished start is appended; a search that was stopped resumes from it.
+        path: A file, or a folder for it, to which each finished start is appended; a search that was stopped resumes
+            from it.
         on_progress: Called with a `Progress` now and then.
         options: Further fields of `DesignProblem`, such as `sigma`, `criterion`, `n_harmonics` and `frequency`.
 

@@ -145,7 +145,10 @@ class CampaignByCamera:
         campaign = Campaign(look, tasks, (self.tool,))
         path = None
         if self.folder is not None:
-            path = self.folder / f"campaign-{what.split(':')[0]}-{digest((campaign.fingerprint, what))[:8]}.jsonl"
+            path = (
+                self.folder
+                / f"campaign-{what.split(':', maxsplit=1)[0]}-{digest((campaign.fingerprint, what))[:8]}.jsonl"
+            )
 
         def show(step: Progress) -> None:
             self.on_visit(step.done, step.of)

@@ -150,7 +150,7 @@ def _campaign_display(course: _Course, name: str, campaign: MonteCarlo) -> OnPro
     begun: list[Progress] = []
 
     def show(far: Progress) -> None:
-        what = f"repeating experiments ({name}): {far.done} of {far.of}"
+        what = far.stage or f"repeating experiments ({name}): {far.done} of {far.of}"
         each = _REPEAT * campaign.repetitions / far.of
         if not begun:
             begun.append(far)

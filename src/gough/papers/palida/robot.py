@@ -289,7 +289,9 @@ def designs(
     alone = isinstance(executor, ThisProcess)
     configuration = (this_version(), seed, size, FREQUENCIES, MARGIN, FORCES, base_model().truth, DESIGNS)
     shared = (size, seed, on_design) if alone else (size, seed)
-    campaign = Campaign(_searched, {name: (name, criterion) for name, criterion in DESIGNS.items()}, shared, name=digest(configuration))
+    campaign = Campaign(
+        _searched, {name: (name, criterion) for name, criterion in DESIGNS.items()}, shared, name=digest(configuration)
+    )
     path = None if folder is None else folder / f"campaign-designs-{campaign.fingerprint[:8]}.jsonl"
     if not alone:
         on_design(next(iter(DESIGNS)), f"{len(DESIGNS)} searches")
