@@ -156,9 +156,12 @@ class Campaign(Generic[T]):
                     if ledger.has(key, self.argument_digest(key)):
                         run.done += 1
                         yield key, ledger.results[key]
-            on_progress(Progress(run.done, len(self.tasks)))
-            if run.done < len(self.tasks):
-                yield from run.rest(stack)
+            if run.done == len(self.tasks):
+                on_progress(Progress(run.done, len(self.tasks)))
+                return
+            with run.interrupts():
+                on_progress(Progress(run.done, len(self.tasks)))
+                yield from run.rest()
 
 
 @dataclass
@@ -172,7 +175,6 @@ class _Run:
     done: int = 0
     is_stopping: bool = False
     under_way: dict[int, Call] = field(default_factory=dict)
-    batches: int = 0
     again: deque[Call] = field(default_factory=deque)
     losses: Counter[int] = field(default_factory=Counter)
     size: int = 1
@@ -182,14 +184,13 @@ class _Run:
     error: BaseException | None = None
     """The first error of a task; tasks that run beside it are finished and recorded."""
 
-    def rest(self, stack: ExitStack) -> Iterator[tuple[str, Any]]:
+    def rest(self) -> Iterator[tuple[str, Any]]:
         """Compute what is missing."""
         of = self.campaign
         name = uuid4().hex if self.ledger is None else of.fingerprint
         work = Work(name, of.function, of.shared, of.seed, this_version())
         self.executor.start(work)
         self.size = max(1, self.executor.first_batch(len(of.tasks) - self.done))
-        stack.enter_context(self._interrupts())
         waiting = self._missing()
         try:
             while True:
@@ -197,8 +198,8 @@ class _Run:
                     self._submit(waiting)
                 if not self.under_way:
                     break
-                for outcome in self.executor.wait(_PATIENCE):
-                    yield from self._taken(outcome)
+                outcomes = self.executor.wait(_PATIENCE)
+                yield from [pair for outcome in outcomes for pair in self._taken(outcome)]  # all are recorded first
                 if self.is_stopping or self.error is not None:
                     for number in self.executor.withdraw():
                         self.under_way.pop(number, None)
@@ -229,10 +230,10 @@ class _Run:
         """Fill the executor: a batch for each slot, and a second one where batches are short."""
         short = self.finished == 0 or self.seconds * self.size < _LONG
         most = self.executor.slots * (2 if short and self.executor.slots > 1 else 1)
-        batches = []
+        batches: list[list[Call]] = []
         free = most - -(-len(self.under_way) // self.size)
         while free > len(batches):
-            batch = []
+            batch: list[Call] = []
             while len(batch) < self.size:
                 call = self.again.popleft() if self.again else next(waiting, None)
                 if call is None:
@@ -284,7 +285,7 @@ class _Run:
         return Interrupted(self.done, len(self.campaign.tasks), None if self.ledger is None else self.ledger.path)
 
     @contextmanager
-    def _interrupts(self) -> Iterator[None]:
+    def interrupts(self) -> Iterator[None]:
         """The first Ctrl-C lets running tasks finish, the second one abandons them."""
         before = signal.getsignal(signal.SIGINT)
         inside = getattr(self.executor, "interrupts_tasks", False)

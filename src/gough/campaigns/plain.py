@@ -10,7 +10,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
 from pathlib import PurePath
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -79,7 +79,9 @@ def _plain_array(value: Any) -> Any:
         raise InputError(f"an array of {value.dtype} cannot be kept in a ledger: return numbers")
     content = np.asarray(value)
     scalar = isinstance(value, np.generic)
-    order = "F" if content.ndim > 1 and content.flags.f_contiguous and not content.flags.c_contiguous else "C"
+    order: Literal["C", "F"] = (
+        "F" if content.ndim > 1 and content.flags.f_contiguous and not content.flags.c_contiguous else "C"
+    )
     packed = b64encode(content.tobytes(order)).decode()  # the layout decides how BLAS rounds later sums
     return {"$scalar" if scalar else "$array": [value.dtype.str, list(content.shape), order, packed]}
 
@@ -160,11 +162,11 @@ def _class(name: str) -> Any:
     return found
 
 
-def _instance(kind: type, values: dict[str, Any]) -> Any:
+def _instance(kind: Any, values: dict[str, Any]) -> Any:
     """A dataclass with these fields, as they were after its own checks: these are not run again."""
-    if {field.name for field in fields(kind)} != set(values):  # type: ignore[arg-type] # _class saw that it is one
+    if {field.name for field in fields(kind)} != set(values):
         raise ValueError(f"{kind.__qualname__} has other fields")
-    made = object.__new__(kind)
+    made: Any = object.__new__(kind)
     for name, value in values.items():
         if isinstance(value, np.ndarray):
             value.flags.writeable = False

@@ -1,6 +1,7 @@
 """What is sent to a worker, and what comes back."""
 
 import hashlib
+import os
 import pickle
 import traceback
 from collections.abc import Callable, Sequence
@@ -100,8 +101,14 @@ def refuse_other_version(wanted: Version) -> None:
         )
 
 
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+"""Environment of a process whose BLAS has one thread from its start."""
+
+
 @cache
 def _one_thread_for_good() -> None:
+    if all(os.environ.get(name) == value for name, value in ONE_THREAD.items()):
+        return
     import scipy.linalg  # noqa: F401, PLC0415 - its BLAS must be loaded to be found
     from threadpoolctl import threadpool_limits  # noqa: PLC0415 - start-up time
 

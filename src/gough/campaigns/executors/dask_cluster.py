@@ -43,7 +43,8 @@ class DaskCluster:
         self._own: Any = None
         self._address = address
         if not address:
-            self._own = distributed.LocalCluster(
+            cluster: Any = distributed.LocalCluster
+            self._own = cluster(
                 n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
             )
         try:
@@ -175,10 +176,11 @@ class DaskCluster:
 def _client(at: Any) -> Any:
     import distributed  # noqa: PLC0415 - an extra
 
+    client: Any = distributed.Client
     try:
         if isinstance(at, str) and at.endswith(".json"):
-            return distributed.Client(scheduler_file=at, timeout=_CONNECT, set_as_default=False)
-        return distributed.Client(at, timeout=_CONNECT, set_as_default=False)
+            return client(scheduler_file=at, timeout=_CONNECT, set_as_default=False)
+        return client(at, timeout=_CONNECT, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise InputError(
             f"no Dask scheduler answers at {at} ({_first(error)}): start one with dask scheduler, and give the address "

@@ -1,19 +1,19 @@
 """Tasks in processes of this machine, which may be killed without harm."""
 
+import os
 import pickle
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
-from os import _exit
 from queue import SimpleQueue
 from threading import Thread, current_thread, main_thread
 from typing import Any, Self
 
-from gough.campaigns.tasks import Call, Outcome, Work, perform_elsewhere
+from gough.campaigns.tasks import ONE_THREAD, Call, Outcome, Work, perform_elsewhere
 from gough.core.errors import InputError, require
 
 _STARTS = 3
@@ -138,7 +138,7 @@ class Processes:
         context = get_context("spawn")
         own, its = context.Pipe()
         process = context.Process(target=_serve, args=(its,), daemon=True, name="gough worker")
-        with _without_interrupts():
+        with _without_interrupts(), _environment(ONE_THREAD):
             process.start()
         its.close()
         return _Worker(process, own)
@@ -169,6 +169,21 @@ class Processes:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set variables that a process which is started meanwhile inherits."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 @contextmanager
@@ -221,4 +236,4 @@ def _listen(connection: Connection, inbox: "SimpleQueue[bytes]") -> None:
             inbox.put(connection.recv_bytes())
         except (EOFError, OSError):
             sys.stdout.flush()
-            _exit(0)
+            os._exit(0)

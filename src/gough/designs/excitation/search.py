@@ -216,9 +216,11 @@ def design(
     for name in options:
         require(name in known, f"no option of a design is called '{name}'{nearest(name, known)}")
     _require_search(starts, seed, on_progress)
-    running = {"executor": executor_of(executor, workers), "path": path}
+    executor_of(executor, workers)  # refuses what is none before anything is computed
     problem = DesignProblem(robot, limits, **options)  # type: ignore[arg-type] # it makes limits of a mapping
-    return optimize(problem, starts=starts, seed=seed, on_progress=on_progress, **running)
+    return optimize(
+        problem, starts=starts, seed=seed, executor=executor, workers=workers, path=path, on_progress=on_progress
+    )
 
 
 def attempt(
