@@ -16,7 +16,8 @@ import pytest
 import gough
 
 PUBLIC = [
-    "gough", "gough.campaigns", "gough.methods", "gough.kernels", "gough.robots", "gough.checker", "gough.data", "gough.dynamics",
+    "gough.campaigns",
+    "gough", "gough.methods", "gough.kernels", "gough.robots", "gough.checker", "gough.data", "gough.dynamics",
     "gough.geometry", "gough.geometry.instruments", "gough.closure", "gough.simulate", "gough.simulate.multibody",
     "gough.designs.excitation", "gough.designs.poses", "gough.report", "gough.studies", "gough.vision",
 ]  # fmt: skip

@@ -231,8 +231,8 @@ def test_a_full_disk_is_said_and_keeps_what_was_written(tmp_path, monkeypatch):
 def test_results_of_all_kinds_return_bit_for_bit():
     values = [
         None, True, 1, -0.0, 1e-320, float("inf"), "ä\n", (1, (2.5,)), {"a": [1]}, {1: 2, "$tuple": 3}, Fraction(1, 3),
-        b"\x00\xff", frozenset({3, 1}), 1 + 2j, Path("a/b"), np.float64(0.1), np.asfortranarray(np.arange(6.0).reshape(2, 3)),
-        np.zeros((0, 3)), Box([0.0, -np.inf], [1.0, 2.0]), this_version(),
+        b"\x00\xff", frozenset({3, 1}), 1 + 2j, Path("a/b"), np.float64(0.1), np.zeros((0, 3)),
+        np.asfortranarray(np.arange(6.0).reshape(2, 3)), Box([0.0, -np.inf], [1.0, 2.0]), this_version(),
     ]  # fmt: skip
     for value in values:
         back = from_json(to_json(value))
