@@ -279,9 +279,8 @@ def overhead(given: argparse.Namespace) -> None:
         began, spent = time.perf_counter(), time.process_time()
         Campaign(nothing, {str(k): (k,) for k in range(count)}).run(ledger)
         each = (time.perf_counter() - began) / count, (time.process_time() - spent) / count
-        print(
-            f"  {count} empty tasks, this process, with ledger: {1e3 * each[0]:.3f} ms, processor {1e3 * each[1]:.3f} ms"
-        )
+        wall, processor = (f"{1e3 * seconds:.3f} ms" for seconds in each)
+        print(f"  {count} empty tasks, this process, with ledger: {wall}, processor {processor}")
         for name, seconds in rivals(nothing, count, ledger):
             print(f"  {count} empty tasks, {name}: {1e3 * seconds / count:.3f} ms per task", flush=True)
 

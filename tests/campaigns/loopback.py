@@ -31,9 +31,9 @@ class Loopback:
 
     def _process(self, *arguments: str, path: Path = REPOSITORY) -> subprocess.Popen:
         environment = {**os.environ, **QUIET, "PYTHONPATH": os.pathsep.join([str(path), str(REPOSITORY)])}
-        log = (self.folder / f"{arguments[0]}-{time.monotonic_ns()}.log").open("wb")
         command = [sys.executable, "-m", "dask", *arguments, "--scheduler-file", str(self.file)]
-        return subprocess.Popen(command, env=environment, cwd=self.folder, stdout=log, stderr=log)
+        with (self.folder / f"{arguments[0]}-{time.monotonic_ns()}.log").open("wb") as log:
+            return subprocess.Popen(command, env=environment, cwd=self.folder, stdout=log, stderr=log)
 
     def add(self, path: Path = REPOSITORY) -> subprocess.Popen:
         """One more worker of one thread; `path` is where it finds modules first."""

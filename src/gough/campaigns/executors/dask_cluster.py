@@ -12,6 +12,8 @@ from gough.core.errors import InputError, require
 
 _CONNECT = 10.0
 """Seconds until a scheduler must answer."""
+_WORKERS = 60.0
+"""Seconds until it must have a worker."""
 _GONE = 3.0
 """Seconds without a connection after which the scheduler counts as gone."""
 _VERSION = "tuple(__import__('gough.campaigns.versions', fromlist=['versions']).this_version())"
@@ -70,7 +72,7 @@ class DaskCluster:
     def start(self, work: Work) -> None:
         """Compare versions, and hand over what tasks share."""
         try:
-            self._client.wait_for_workers(1, timeout=_CONNECT)
+            self._client.wait_for_workers(1, timeout=_WORKERS)
         except TimeoutError as error:
             raise InputError(
                 f"the Dask scheduler {self._where} has no workers: start some with dask worker {self._where}"
