@@ -27,7 +27,7 @@ import psutil
 
 from gough.campaigns import Campaign, DaskCluster, Ledger, Processes
 from gough.core.errors import InputError
-from tests.campaigns.loopback import QUIET, REPOSITORY, Loopback, other_version, wait_until
+from tests.campaigns.loopback import PLACES, QUIET, REPOSITORY, Loopback, other_version, wait_until
 
 PARTS = ("kills", "disk", "version", "overhead", "efficiency", "growth")
 TASKS, SECONDS = 120, 0.04
@@ -66,7 +66,7 @@ if __name__ == "__main__":
 """
     script = folder.parent / f"client-{time.monotonic_ns()}.py"
     script.write_text(code)
-    environment = {**os.environ, **QUIET, "PYTHONPATH": str(REPOSITORY)}
+    environment = {**os.environ, **QUIET, "PYTHONPATH": os.pathsep.join(PLACES)}
     log = (folder.parent / f"{script.stem}.log").open("wb")
     return subprocess.Popen([sys.executable, str(script)], env=environment, stdout=log, stderr=log)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import gough
 
 REPOSITORY = Path(__file__).parents[2]
+PLACES = (str(REPOSITORY / "src"), str(REPOSITORY))
 QUIET = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
@@ -30,7 +31,7 @@ class Loopback:
         self.address = json.loads(self.file.read_text())["address"]
 
     def _process(self, *arguments: str, path: Path = REPOSITORY) -> subprocess.Popen:
-        environment = {**os.environ, **QUIET, "PYTHONPATH": os.pathsep.join([str(path), str(REPOSITORY)])}
+        environment = {**os.environ, **QUIET, "PYTHONPATH": os.pathsep.join([str(path), *PLACES])}
         command = [sys.executable, "-m", "dask", *arguments, "--scheduler-file", str(self.file)]
         with (self.folder / f"{arguments[0]}-{time.monotonic_ns()}.log").open("wb") as log:
             return subprocess.Popen(command, env=environment, cwd=self.folder, stdout=log, stderr=log)

@@ -11,11 +11,12 @@ that time, which are then computed again.
 
 import json
 import os
+from array import array
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 from gough.campaigns.plain import from_json, to_json
 from gough.core.errors import InputError, require
@@ -26,14 +27,6 @@ LEDGERS = ("campaign-*.jsonl",)
 """Names of ledgers in a folder of results."""
 _HEADER = {"gough_campaign": 1}
 """How such a file begins, with the version of its format."""
-
-
-class _Place(NamedTuple):
-    """Where a line is in the file."""
-
-    offset: int
-    length: int
-    task: str
 
 
 class Ledger:
@@ -51,7 +44,8 @@ class Ledger:
 
     def __init__(self, path: str | Path, fingerprint: str) -> None:
         self.path = Path(path)
-        self._places: dict[str, _Place] = {}
+        self._numbers: dict[str, int] = {}
+        self._offsets, self._lengths, self._tasks = array("Q"), array("Q"), array("Q")
         self._synced, self._dirty = monotonic(), False
         require(self.path.parent.is_dir(), f"{path} cannot be written: there is no folder {self.path.parent}")
         try:
@@ -76,11 +70,11 @@ class Ledger:
 
     def has(self, key: str, task: str = "") -> bool:
         """Whether there is a result of this task; one of other arguments under the same key does not count."""
-        place = self._places.get(key)
-        return place is not None and task in ("", place.task or task)
+        number = self._numbers.get(key)
+        return number is not None and (not task or self._tasks[number] in (0, int(task, 16)))
 
     def append(self, key: str, result: Any, task: str = "") -> None:
-        """Add a result.
+        """Add a result; `task` is a digest of the task's arguments, 16 hexadecimal digits.
 
         Raises:
             InputError: the disk is full, or the file cannot be written; results before this one are complete.
@@ -92,7 +86,7 @@ class Ledger:
         head = json.dumps({"key": key, "task": task} if task else {"key": key}, separators=(",", ":"))[:-1]
         offset = self._end
         self._write(f'{head},"result":{text}}}')
-        self._places[key] = _Place(offset, self._end - offset, task)
+        self._note(key, offset, self._end - offset, task)
         if monotonic() - self._synced > SYNC:
             self.sync()
 
@@ -133,7 +127,7 @@ class Ledger:
                     if k == 0:
                         self._check(entry["digest"], fingerprint)
                     else:
-                        self._places[entry["key"]] = _Place(end, len(line), entry.get("task", ""))
+                        self._note(entry["key"], end, len(line), entry.get("task", ""))
                         entry["result"]
                 except (ValueError, KeyError, TypeError) as error:
                     if isinstance(error, InputError):
@@ -144,6 +138,13 @@ class Ledger:
                     ) from error
                 end += len(line)
         return end
+
+    def _note(self, key: str, offset: int, length: int, task: str) -> None:
+        """Remember where a result is: three numbers for each."""
+        self._numbers[key] = len(self._offsets)
+        self._offsets.append(offset)
+        self._lengths.append(length)
+        self._tasks.append(int(task, 16) if task else 0)
 
     def _check(self, fingerprint: str, wanted: str) -> None:
         require(
@@ -162,9 +163,9 @@ class Ledger:
         self._end, self._dirty = self._end + len(content), True
 
     def _line(self, key: str) -> bytes:
-        place = self._places[key]
-        os.lseek(self._file, place.offset, os.SEEK_SET)
-        return os.read(self._file, place.length)
+        number = self._numbers[key]
+        os.lseek(self._file, self._offsets[number], os.SEEK_SET)
+        return os.read(self._file, self._lengths[number])
 
 
 class _Results(Mapping[str, Any]):
@@ -178,13 +179,13 @@ class _Results(Mapping[str, Any]):
         return from_json(line[line.index('"result":') + len('"result":') : line.rindex("}")])
 
     def __iter__(self) -> Iterator[str]:
-        return iter(tuple(self._of._places))  # noqa: SLF001 - as above
+        return iter(tuple(self._of._numbers))  # noqa: SLF001 - as above
 
     def __len__(self) -> int:
-        return len(self._of._places)  # noqa: SLF001 - as above
+        return len(self._of._numbers)  # noqa: SLF001 - as above
 
     def __contains__(self, key: object) -> bool:
-        return key in self._of._places  # noqa: SLF001 - as above
+        return key in self._of._numbers  # noqa: SLF001 - as above
 
 
 class _in_words:  # noqa: N801 - reads as a sentence after `with`

@@ -14,6 +14,8 @@ _CONNECT = 10.0
 """Seconds until a scheduler must answer."""
 _WORKERS = 60.0
 """Seconds until it must have a worker."""
+_COUNT = 1.0
+"""Seconds after which workers are counted again."""
 _GONE = 3.0
 """Seconds without a connection after which the scheduler counts as gone."""
 _VERSION = "tuple(__import__('gough.campaigns.versions', fromlist=['versions']).this_version())"
@@ -59,11 +61,15 @@ class DaskCluster:
         self._pending: dict[str, tuple[Any, Sequence[Call]]] = {}
         self._work: Any = None
         self._seen, self._count = monotonic(), 0
+        self._slots, self._counted = 1, -_COUNT
 
     @property
     def slots(self) -> int:
-        """Threads of all workers at this moment."""
-        return max(1, sum(self._client.nthreads().values())) if self._is_connected() else 1
+        """Threads of all workers; asked for once a second, since the scheduler has to answer."""
+        if monotonic() - self._counted > _COUNT and self._is_connected():
+            self._slots = max(1, sum(self._client.nthreads().values()))
+            self._counted = monotonic()
+        return self._slots
 
     def first_batch(self, tasks: int) -> int:  # noqa: ARG002 - the protocol's
         """One task."""
