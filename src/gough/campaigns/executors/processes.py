@@ -17,7 +17,9 @@ from gough.campaigns.tasks import ONE_THREAD, Call, Outcome, Work, perform_elsew
 from gough.core.errors import InputError, require
 
 _STARTS = 3
-"""Workers in a row that may end before they are ready."""
+"""Workers in a row that may end by themselves before they are ready."""
+_KILLED = 30
+"""The same for workers that are killed."""
 _LEAVE = 5.0
 """Seconds that a worker has to end before it is killed."""
 
@@ -129,7 +131,7 @@ class Processes:
         if not worker.is_ready:
             self._failed += 1
             require(
-                self._failed < _STARTS,
+                self._failed < (_STARTS if code is None or code >= 0 else _KILLED),
                 f"worker processes end before they are ready (the last one {how}): a script must guard its own code by "
                 'if __name__ == "__main__": and there must be memory for another Python',
             )
