@@ -161,7 +161,7 @@ def measure_images(
     )
 
     def show(step: Progress) -> None:
-        if on_image is not None:
+        if on_image is not None and step.done:
             on_image(step.done)
 
     answers = campaign.run(path, executor=executor, workers=workers, on_progress=show)

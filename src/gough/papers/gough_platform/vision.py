@@ -150,8 +150,12 @@ class CampaignByCamera:
                 / f"campaign-{what.split(':', maxsplit=1)[0]}-{digest((campaign.fingerprint, what))[:8]}.jsonl"
             )
 
+        begun: list[int] = []
+
         def show(step: Progress) -> None:
-            self.on_visit(step.done, step.of)
+            if begun:  # the first call is about visits that were measured before
+                self.on_visit(step.done, step.of)
+            begun.append(step.done)
 
         return list(campaign.run(path, executor=self.executor, on_progress=show).values())
 
