@@ -29,7 +29,11 @@ class Page(HTMLParser):
 
 def faults(site: Path) -> list[str]:
     """One line for each link that leads nowhere, and for each resource that is loaded from another host."""
-    pages = {path: Page(path.read_text(encoding="utf-8")) for path in sorted(site.rglob("*.html")) if "_static" not in path.parts}
+    pages = {
+        path: Page(path.read_text(encoding="utf-8"))
+        for path in sorted(site.rglob("*.html"))
+        if "_static" not in path.parts
+    }
     found = []
     for path, page in pages.items():
         for link in page.links:

@@ -26,10 +26,12 @@ def build(folder: Path) -> list[Path]:
 
 
 def install_and_try(archive: Path) -> None:
-    """Install an archive without extras where nothing else is installed, away from the repository, and identify a robot."""
+    """Install an archive without extras in an empty environment, away from the repository, and identify a robot."""
     with TemporaryDirectory() as folder:
         _run([sys.executable, "-m", "venv", f"{folder}/env"])
-        _run([f"{folder}/env/bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(archive)])
+        _run(
+            [f"{folder}/env/bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(archive)]
+        )
         for program, *arguments in TRIES:
             _run([f"{folder}/env/{program}", *arguments], cwd=folder)
 
@@ -37,7 +39,9 @@ def install_and_try(archive: Path) -> None:
 def _run(command: list[str], cwd: str | None = None) -> None:
     done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=cwd)  # noqa: S603 - our own programs
     if done.returncode:
-        sys.exit(f"{' '.join(command)} ended with exit code {done.returncode}:\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
+        sys.exit(
+            f"{' '.join(command)} ended with exit code {done.returncode}:\n{done.stdout[-2000:]}{done.stderr[-4000:]}"
+        )
 
 
 if __name__ == "__main__":

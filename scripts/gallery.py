@@ -1,7 +1,7 @@
 """Reports for the gallery of the site, as the commands write them: docs/_gallery, one folder each.
 
-    python scripts/gallery.py              # make those that are missing
-    python scripts/gallery.py --pictures   # and draw the small pictures of them, light and dark (needs Chromium)
+python scripts/gallery.py              # make those that are missing
+python scripts/gallery.py --pictures   # and draw the small pictures of them, light and dark (needs Chromium)
 """
 
 import shutil
@@ -17,8 +17,14 @@ PICTURES = REPOSITORY / "docs" / "images" / "gallery"
 COMMANDS = {
     "identified-h4": [["demo", "h4", "--out", "{out}"]],
     "repeated-palida": [["demo", "palida", "--out", "{out}"]],
-    "calibrated-hexapod": [["new", "study", "--calibration", "gough", "--example"], ["calibrate", "study/study.toml", "--out", "{out}"]],
-    "certified-3-rrr": [["new", "study", "--calibration", "3-rrr", "--example"], ["certify", "study/study.toml", "--out", "{out}"]],
+    "calibrated-hexapod": [
+        ["new", "study", "--calibration", "gough", "--example"],
+        ["calibrate", "study/study.toml", "--out", "{out}"],
+    ],
+    "certified-3-rrr": [
+        ["new", "study", "--calibration", "3-rrr", "--example"],
+        ["certify", "study/study.toml", "--out", "{out}"],
+    ],
 }
 """What writes each report. A study is made in a folder of its own."""
 WIDTH, HEIGHT = 1120, 1000
@@ -32,7 +38,14 @@ def make(name: str) -> None:
     with TemporaryDirectory() as folder:
         out = Path(folder) / "results"
         for arguments in COMMANDS[name]:
-            line = [str(out) if word == "{out}" else word.replace("study", f"{folder}/study", 1) if word.startswith("study") else word for word in arguments]
+            line = [
+                str(out)
+                if word == "{out}"
+                else word.replace("study", f"{folder}/study", 1)
+                if word.startswith("study")
+                else word
+                for word in arguments
+            ]
             code = run(line)
             if code not in (0, 1):  # 1: the answer is negative, which a gallery may show
                 sys.exit(f"gough {' '.join(arguments)} ended with exit code {code}")

@@ -16,13 +16,14 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 PAGE = Path(__file__).parents[1] / "docs" / "licences.md"
-EXTRAS = ("", "cluster", "formats", "matlab", "multibody", "physical", "vision")
+FOR_DEVELOPERS = ("docs", "test")
+"""Extras that no user of gough installs."""
 CLASSIFIER = "License :: OSI Approved :: "
 HEADER = """# Licences
 
-gough is distributed under the BSD-3-Clause licence. It installs the packages below, which state these licences; the
-column says which part of gough needs a package, directly or through another one. `make sbom` writes the versions that are
-installed in `.venv` as a software bill of materials (CycloneDX) into `build/sbom.json`.
+gough is distributed under the BSD-3-Clause licence. It installs the packages below, which state these licences; the last
+column names the part of gough that needs a package, directly or through another one. `make sbom` writes the versions that
+are installed in `.venv` as a software bill of materials (CycloneDX) into `build/sbom.json`.
 
 <!-- begin: scripts/licences.py -->
 | package | licence | needed by |
@@ -78,10 +79,15 @@ def licence(name: str) -> str:
     return ", ".join(classifiers) or (text[0][:60] if text else "not stated")
 
 
+def extras() -> set[str]:
+    """The extras of gough for its users."""
+    return set(_distribution("gough").metadata.get_all("Provides-Extra") or ()) - set(FOR_DEVELOPERS)
+
+
 def table() -> dict[str, list[str]]:
     """Every package with the parts of gough that need it: the base, or extras."""
     parts: dict[str, list[str]] = {}
-    for extra in EXTRAS:
+    for extra in ("", *sorted(extras())):
         for name in sorted(set(needed("gough", extra))):
             if not extra or "base" not in parts.get(name, []):
                 parts.setdefault(name, []).append(extra or "base")
@@ -101,7 +107,13 @@ def sbom() -> dict[str, object]:
         for name in table()
     ]
     about = {"type": "application", "name": "gough", "version": _distribution("gough").version}
-    return {"bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1, "metadata": {"component": about}, "components": components}
+    return {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.6",
+        "version": 1,
+        "metadata": {"component": about},
+        "components": components,
+    }
 
 
 def main() -> None:

@@ -13,8 +13,8 @@ from sphinx.application import Sphinx
 MODULES = (
     "gough", "gough.answers", "gough.estimates", "gough.methods", "gough.robots", "gough.data", "gough.dynamics",
     "gough.geometry", "gough.geometry.instruments", "gough.closure", "gough.checker", "gough.designs.excitation",
-    "gough.designs.poses", "gough.simulate", "gough.simulate.multibody", "gough.export", "gough.control", "gough.vision",
-    "gough.studies", "gough.report", "gough.papers", "gough.kernels",
+    "gough.designs.poses", "gough.simulate", "gough.simulate.multibody", "gough.export", "gough.control",
+    "gough.vision", "gough.studies", "gough.report", "gough.papers", "gough.kernels",
 )  # fmt: skip
 
 
@@ -36,7 +36,16 @@ def write_pages(folder: Path) -> None:
             homes.setdefault(id(getattr(module, key)), name)
     for name in MODULES:
         write_if_changed(folder / f"{name}.rst", _page(name, homes))
-    index = ["API reference", "=============", "", "Every public name, from the docstrings.", "", ".. toctree::", "   :maxdepth: 1", ""]
+    index = [
+        "API reference",
+        "=============",
+        "",
+        "Every public name, from the docstrings.",
+        "",
+        ".. toctree::",
+        "   :maxdepth: 1",
+        "",
+    ]
     write_if_changed(folder / "index.rst", "\n".join([*index, *(f"   {name}" for name in MODULES), ""]))
 
 
@@ -47,7 +56,15 @@ def _page(name: str, homes: dict[int, str]) -> str:
         value = getattr(module, key)
         (own if homes[id(value)] == name else elsewhere).append(key)
     lines = [name, "=" * len(name), "", f".. automodule:: {name}", "   :no-members:", ""]
-    lines += [".. currentmodule:: " + name, "", ".. autosummary::", "   :nosignatures:", "", *(f"   {key}" for key in own), ""]
+    lines += [
+        ".. currentmodule:: " + name,
+        "",
+        ".. autosummary::",
+        "   :nosignatures:",
+        "",
+        *(f"   {key}" for key in own),
+        "",
+    ]
     if elsewhere:
         references = ", ".join(f":py:obj:`{key} <{homes[id(getattr(module, key))]}.{key}>`" for key in elsewhere)
         lines += [f"Also importable from here: {references}.", ""]

@@ -19,7 +19,13 @@ def write_pages(folder: Path) -> None:
     for name, entry in COMMANDS.items():
         panels.setdefault(entry.panel, []).append(name)
         write_if_changed(folder / f"{name}.rst", "\n".join(_page(command(name), f"gough {name}", "=")))
-    lines = ["Command reference", "=================", "", "What ``gough COMMAND --help`` prints, on one page each.", ""]
+    lines = [
+        "Command reference",
+        "=================",
+        "",
+        "What ``gough COMMAND --help`` prints, on one page each.",
+        "",
+    ]
     for panel, names in panels.items():
         lines += [panel, "-" * len(panel), "", ".. toctree::", "   :maxdepth: 1", "", *(f"   {n}" for n in names), ""]
         lines += [line for n in names for line in (f":doc:`{n}`", f"   {escaped(COMMANDS[n].summary)}", "")]
@@ -33,7 +39,12 @@ def _page(of: Any, name: str, underline: str) -> Iterator[str]:
     arguments = [record for kind, record in records if kind == "argument" and record]
     options = [record for kind, record in records if kind == "option" and record]
     members = getattr(of, "commands", {})
-    usage = [name, *(["COMMAND"] if members else []), *(["[OPTIONS]"] if options else []), *map(_placeholder, arguments)]
+    usage = [
+        name,
+        *(["COMMAND"] if members else []),
+        *(["[OPTIONS]"] if options else []),
+        *map(_placeholder, arguments),
+    ]
     yield from (".. code-block:: text", "", "   " + " ".join(usage), "")
     for title, rows in (("Arguments", arguments), ("Options", options)):
         if rows:

@@ -1,7 +1,7 @@
 """Pages with the source of the files that the documentation links to, so that every such link works offline.
 
-A link in Markdown to a file outside docs (`../src/gough/region.py`) or to a folder leads to a page of the site that shows
-it. So does a reference in a signature to a name that is not public: to its line in the source.
+A link in Markdown to a file outside docs (`../src/gough/region.py`) or to a folder leads to a page of the site that
+shows it. So does a reference in a signature to a name that is not public: to its line in the source.
 """
 
 import inspect
@@ -114,7 +114,9 @@ def _definition(name: str, module: str) -> tuple[str, int] | None:
                 if alias:
                     return alias
                 break
-            return (f"source/{file.relative_to(REPOSITORY).as_posix()}", line) if file.is_relative_to(REPOSITORY) else None
+            return (
+                (f"source/{file.relative_to(REPOSITORY).as_posix()}", line) if file.is_relative_to(REPOSITORY) else None
+            )
     return None
 
 
@@ -145,7 +147,11 @@ def _pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
             wanted.extend(more)
         else:
             body = _file(path)
-        yield page, {"title": inside, "body": f'<h1 class="gough-source">{inside}</h1>{body}', "parents": []}, "page.html"
+        yield (
+            page,
+            {"title": inside, "body": f'<h1 class="gough-source">{inside}</h1>{body}', "parents": []},
+            "page.html",
+        )
 
 
 def _file(path: Path) -> str:
@@ -158,9 +164,14 @@ def _file(path: Path) -> str:
 
 
 def _folder(page: str, folder: Path) -> tuple[str, list[str]]:
-    shown = [p for p in sorted(folder.iterdir()) if p.name[0] not in "._" and p.suffix in (".py", ".c", ".h", ".md", "")]
+    shown = [
+        p for p in sorted(folder.iterdir()) if p.name[0] not in "._" and p.suffix in (".py", ".c", ".h", ".md", "")
+    ]
     pages = [f"source/{path.relative_to(REPOSITORY).as_posix()}" for path in shown]
-    rows = [f'<li><a href="{relative_uri(page + ".html", target)}.html">{path.name}</a></li>' for path, target in zip(shown, pages, strict=True)]
+    rows = [
+        f'<li><a href="{relative_uri(page + ".html", target)}.html">{path.name}</a></li>'
+        for path, target in zip(shown, pages, strict=True)
+    ]
     return f"<ul>{''.join(rows)}</ul>", pages
 
 
