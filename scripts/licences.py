@@ -21,9 +21,9 @@ FOR_DEVELOPERS = ("docs", "test")
 CLASSIFIER = "License :: OSI Approved :: "
 HEADER = """# Licences
 
-gough is distributed under the BSD-3-Clause licence. It installs the packages below, which state these licences; the last
-column names the part of gough that needs a package, directly or through another one. `make sbom` writes the versions that
-are installed in `.venv` as a software bill of materials (CycloneDX) into `build/sbom.json`.
+gough is distributed under the BSD-3-Clause licence. It installs the packages below, which state these licences; the
+last column names the part of gough that needs a package, directly or through another one. `make sbom` writes the
+versions that are installed in `.venv` as a software bill of materials (CycloneDX) into `build/sbom.json`.
 
 <!-- begin: scripts/licences.py -->
 | package | licence | needed by |
