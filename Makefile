@@ -16,7 +16,7 @@ demo: $(VENV)/.ready
 	$(BIN)/gough demo
 
 test: $(VENV)/.ready-test check $(PROOFS)
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 check: $(VENV)/.ready-test
 	$(BIN)/ruff check .
