@@ -10,6 +10,9 @@ SEED ?= 1
 # the verified checker is built for the tests where Coq, OCaml and zarith are installed
 PROOFS := $(if $(and $(shell command -v coqc),$(shell ocamlfind query zarith 2>/dev/null)),proofs)
 
+# without bytecode on disk, each worker and each command that a test starts would compile hundreds of modules again
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test check format bench fuzz proofs clean
 
 demo: $(VENV)/.ready
