@@ -29,7 +29,7 @@ class Extras(NamedTuple):
 
 
 def affordable(methods: Mapping[str, Method[LinearProblem]], n_rows: int, p: int) -> Extras:
-    """The methods of the default that a problem of this size affords: each that the rest of the budget allows, in order.
+    """The methods of the default that a problem of this size affords, each that fits into the rest of the budget.
 
     Examples:
         >>> from gough.dynamics.named import METHODS
@@ -37,11 +37,11 @@ def affordable(methods: Mapping[str, Method[LinearProblem]], n_rows: int, p: int
         >>> affordable(two, 4000, 16).left_out, affordable(two, 70_000, 62).left_out
         ((), ('tight ellipsoid',))
     """
-    always = _statistical(n_rows, p)
+    always = statistical_work(n_rows, p)
     budget, spent = max(ALWAYS, TIMES * always), 0.0
     chosen, left_out, left_work = {}, list[str](), 0.0
     for label, method in methods.items():
-        work = _work(method, n_rows, p)
+        work = work_of(method, n_rows, p)
         if spent + work <= budget:
             chosen[label], spent = method, spent + work
         else:
@@ -61,21 +61,21 @@ def _note(labels: list[str], work: float, times: float, n_rows: int, p: int) -> 
     )
 
 
-def _statistical(n_rows: int, p: int) -> float:
+def statistical_work(n_rows: int, p: int) -> float:
     """Equations, rank, noise, and four statistical methods with their σ."""
     return _PASSES * 2.0 * n_rows * p * p
 
 
-def _work(method: Method[LinearProblem], n_rows: int, p: int) -> float:
+def work_of(method: Method[LinearProblem], n_rows: int, p: int) -> float:
     """The work of a method beyond the statistical ones; a tight ellipsoid uses the hull that was computed before."""
     if isinstance(method, LinearHull):
-        return _HULL * p**3 * (p + n_rows / 1000)
+        return _HULL * p**3 * (1 + n_rows / 1e5)
     if isinstance(method, TightEllipsoid):
-        return _TIGHT * p**3 * (p + n_rows / 1000)
+        return _TIGHT * p**3 * (1 + n_rows / 1e5)
     if isinstance(method, BoundingEllipsoid):
         return _ROUNDS * n_rows * p * p
     return 0.0
 
 
-_PASSES, _HULL, _TIGHT, _ROUNDS = 60.0, 700.0, 1500.0, 20.0
+_PASSES, _HULL, _TIGHT, _ROUNDS = 18.0, 2e4, 8e4, 100.0
 """Fitted to measured processor times, `python -m benchmarks.waiting work`."""

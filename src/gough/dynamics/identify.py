@@ -129,25 +129,26 @@ def identify(
         No parameters explain every row with errors below ε* = 0.0974 N·m (proven)
     """
     robot = dynamic_model(robot)
-    for each in (motion, validation):
-        if isinstance(each, RepeatedMotion):
-            raise InputError("repeats of one motion are identified by gough.dynamics.identify_repeated(robot, motion)")
-    motion = measured_motion(motion)
-    validation = None if validation is None else measured_motion(validation, "validation")
+    motion, validation = _one_motion(motion), None if validation is None else _one_motion(validation, "validation")
     chosen = chosen_methods(DEFAULT_METHODS if methods is None else methods)
     compare, complete, margin = flag(compare, "compare"), flag(complete, "complete"), real(margin, "margin")
     action(on_step, "on_step")
     included = chosen_effects(effects)
     require(margin >= 1, f"margin must be at least 1, since no parameters explain all rows below ε*; it is {margin}")
     stated = None if bound is None else stated_bound(bound, robot.actuators)
-    noise = stated_sigma(sigma, robot.actuators, "sigma")
-    of_positions = stated_sigma(sigma_positions, robot.coordinates, "sigma_positions")
+    noise, of_positions = (
+        stated_sigma(given, channels, name)
+        for given, channels, name in (
+            (sigma, robot.actuators, "sigma"),
+            (sigma_positions, robot.coordinates, "sigma_positions"),
+        )
+    )
     begin = announced(on_step, 4 + len(chosen) + 2 * bool(compare) + (validation is not None))
     _require_rows(robot, motion, validation)
     begin("assembling the equations")
     if included:
-        extended = with_effects(robot, motion, included, prior=prior)
-        robot, prior = extended, _with_room(prior, len(extended.names))
+        robot = with_effects(robot, motion, included, prior=prior)
+        prior = _with_room(prior, len(robot.names))
     free, fixed = recorded(robot, motion, prior=prior).without_fixed()
     begin("determining the rank")
     analysis = identifiability(free)
@@ -206,6 +207,12 @@ def identify(
         begin("testing for effects that the model lacks")
         identified = replace(identified, verdict=_verdict(identified, prior))
     return identified
+
+
+def _one_motion(given: MeasuredMotion, name: str = "motion") -> MeasuredMotion:
+    if isinstance(given, RepeatedMotion):
+        raise InputError("repeats of one motion are identified by gough.dynamics.identify_repeated(robot, motion)")
+    return measured_motion(given, name)
 
 
 def _judged_by_held_out(identified: Identified) -> Identified:
