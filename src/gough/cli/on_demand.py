@@ -90,7 +90,7 @@ class OnDemand(TyperGroup):
         usage = " ".join(self.collect_usage_pieces(ctx))
         screen.print(Padding(Text.assemble(("Usage: ", "yellow"), (f"{ctx.command_path} ", "bold"), usage), 1))
         screen.print(Padding(Text(self.help or ""), (0, 1, 1, 1)))
-        options = [(", ".join(each.opts), each.help or "") for each in self.get_params(ctx)]
+        options = [(", ".join(each.opts), getattr(each, "help", "")) for each in self.get_params(ctx)]
         screen.print(_panel("Options", options))
         panels = dict.fromkeys(entry.panel for entry in COMMANDS.values())
         for panel in panels:
