@@ -77,5 +77,6 @@ def work_of(method: Method[LinearProblem], n_rows: int, p: int) -> float:
     return 0.0
 
 
-_PASSES, _HULL, _TIGHT, _ROUNDS = 18.0, 2e4, 8e4, 100.0
-"""Fitted to measured processor times, `python -m benchmarks.waiting work`."""
+_PASSES, _HULL, _TIGHT, _ROUNDS = 18.0, 2e4, 2e5, 100.0
+"""Fitted to processor times of an H4 (16 parameters) and of a simulated arm of seven axes (62 parameters):
+`python -m benchmarks.waiting work`."""
