@@ -209,7 +209,7 @@ def identify(
     return identified
 
 
-def _one_motion(given: MeasuredMotion, name: str = "motion") -> MeasuredMotion:
+def _one_motion(given: MeasuredMotion | RepeatedMotion, name: str = "motion") -> MeasuredMotion:
     if isinstance(given, RepeatedMotion):
         raise InputError("repeats of one motion are identified by gough.dynamics.identify_repeated(robot, motion)")
     return measured_motion(given, name)
@@ -344,7 +344,7 @@ def _answers(
 
     Statistical methods are given `problem`, sets `bounded`.
     """
-    estimates, refused = {}, {}
+    estimates, refused = dict[str, Estimate](), dict[str, str]()
     for label, method in methods.items():
         begin(f"identifying: {label}")
         try:
