@@ -34,6 +34,11 @@ _METHOD = "maximum likelihood, poses eliminated"
 _ROUNDS = 30
 _STILL = 1e-7
 """m: free frames are in place where the last correction moved the parameters by less."""
+_UNSETTLED = (
+    "The iteration does not settle: the measurements determine some combinations of the unknowns too weakly, or "
+    "contain gross errors. Measure more poses, or ones that differ more; or hold parameters (fixed), state "
+    "tolerances of the blueprint, or leave out doubtful measurements."
+)
 
 
 @verb()
@@ -331,7 +336,7 @@ def _answer(
         tuple(notes),
     )
     if status is not Status.OK and not is_planned:
-        raise EstimationError(estimate)
+        raise EstimationError(estimate, _UNSETTLED if status is Status.MAX_STEPS else None)
     return CalibratedByInstruments(
         model,
         data,
