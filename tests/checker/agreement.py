@@ -223,7 +223,7 @@ def mutants(kind, count, seed) -> Iterator[tuple[object, object]]:
         try:
             with bounded_work(WORK):
                 if is_about_chains(problem):
-                    changed = best_cuts(rng, changed, Space(problem, changed.chains, changed.more))
+                    changed = best_cuts(rng, changed, Space.of(problem, changed.chains, changed.more))
                 else:
                     changed = best(rng, changed, problem)
         except (*WRONG, GoughError):
