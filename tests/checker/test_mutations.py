@@ -248,7 +248,9 @@ def test_a_known_leg_is_never_excluded():
         legs = None
         try:
             with bounded_work(20 * WORK):
-                legs = Space.of(question, changed.chains, max(changed.more, 0.0))  # at smaller tolerances it may not fit
+                legs = Space.of(
+                    question, changed.chains, max(changed.more, 0.0)
+                )  # at smaller tolerances it may not fit
                 changed = best_cuts(chance, changed, legs)
                 box = follow(changed.proof.links, legs, legs.prior())
         except WRONG:

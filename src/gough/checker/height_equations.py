@@ -94,7 +94,7 @@ class HeightEquations:
         """Rows stand as they are."""
         return 1.0
 
-    def require_fits(self, values: Sequence[Fraction], k: int, more: Dyadic, errors: Sequence[Fraction]) -> None:
+    def require_fits(self, *_: object) -> None:
         """Points are irrational: they are enclosed, not exhibited."""
         raise NotProven("a printer is exhibited by a HeightWitness")
 
@@ -146,7 +146,7 @@ class _HeightRows(BoxRows):
         return Span.at(value)
 
     def _rows(self, value: Span, linear: dict[int, Span], products: dict[int, int]) -> tuple[Row, Row]:
-        """value + linear · h + products = 0 as two inequalities with numbers times powers of two."""
+        """The equation value + linear · h + products = 0 as two rows, in numbers times powers of two."""
         row, slack = [ZERO] * self.n_columns, Fraction(0)
         for j, span in linear.items():
             row[j] = _below((span.low + span.high) / 2)
@@ -163,9 +163,7 @@ def _below(x: Fraction) -> Dyadic:
     return Dyadic((x * (1 << _FINE)).__floor__(), -_FINE)
 
 
-def height_space(
-    printer: ExactPrinter, epsilon: float, lower: Sequence[float], upper: Sequence[float]
-) -> Space:
+def height_space(printer: ExactPrinter, epsilon: float, lower: Sequence[float], upper: Sequence[float]) -> Space:
     """Where towers and points are sought: towers within their box, heights within ε, points wherever these allow.
 
     Raises:
@@ -199,7 +197,9 @@ def point_spans(
         shift = (0, 0, printer.readings[k][i])
         sides = zip(lower[3 * i : 3 * i + 3], upper[3 * i : 3 * i + 3], shift, origin, strict=True)
         centers.append([Span(a - s - o, b - s - o) for a, b, s, o in sides])
-    size = [total(_square(x) for x in center) - Span.at(arm**2) for center, arm in zip(centers, printer.arm, strict=True)]
+    size = [
+        total(_square(x) for x in center) - Span.at(arm**2) for center, arm in zip(centers, printer.arm, strict=True)
+    ]
     rest = z - Span.at(printer.heights[k])
     rows = []
     for i, j in combinations(range(3), 2):

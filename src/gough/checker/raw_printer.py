@@ -34,7 +34,7 @@ class ExactPrinter(NamedTuple):
 
 
 def exact_printer(files: Mapping[str, bytes]) -> ExactPrinter:
-    """The printer of a configuration: the first file, with those that it includes if they are among the files.
+    r"""The printer of a configuration: the first file, with those that it includes if they are among the files.
 
     Args:
         files: Contents by path, relative to the folder of the first file.
@@ -47,7 +47,7 @@ def exact_printer(files: Mapping[str, bytes]) -> ExactPrinter:
         >>> lines += ["[stepper_b]", "rotation_distance: 40", "microsteps: 16"]
         >>> lines += ["[stepper_c]", "rotation_distance: 40", "microsteps: 16"]
         >>> lines += ["#*# [delta_calibrate]", "#*# height0 = 0.1", "#*# height0_pos = 800,1600,2400"]
-        >>> found = exact_printer({"printer.cfg": "\\n".join(lines).encode()})
+        >>> found = exact_printer({"printer.cfg": "\n".join(lines).encode()})
         >>> found.heights, found.readings, found.angle_c
         ((Fraction(1, 10000),), ((Fraction(1, 100), Fraction(1, 50), Fraction(3, 100)),), Scaled(number=Fraction(1, 2), power=1))
     """  # noqa: E501 - an exact answer

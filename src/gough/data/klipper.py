@@ -137,9 +137,7 @@ def klipper_files(path: str | Path) -> dict[Path, bytes]:
     return files
 
 
-def _sections(
-    file: Path, seen: tuple[Path, ...] = (), files: dict[Path, bytes] | None = None
-) -> dict[str, Section]:
+def _sections(file: Path, seen: tuple[Path, ...] = (), files: dict[Path, bytes] | None = None) -> dict[str, Section]:
     """Keys by section; what is saved goes over what is written, what comes later over what comes before.
 
     The content of each file is put into `files`.
