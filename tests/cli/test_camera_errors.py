@@ -43,7 +43,7 @@ def test_calibrate_certify_and_check_read_them(tmp_path, capsys):
     own = np.diag((bounds / 4) ** 2)
     readings = readings + 0.5 * np.broadcast_to(READING, 6) * rng.uniform(-1, 1, readings.shape)
     seen = Poses(p, R, readings, np.tile(own, (20, 1, 1)), common=common, half_width=half)
-    write_poses(seen, tmp_path / "poses.csv")
+    write_poses(tmp_path / "poses.csv", seen)
     heads = (tmp_path / "poses.csv").read_text().splitlines()[0]
     assert "h1" in heads
     assert "s1_1" in heads

@@ -63,6 +63,7 @@ class HeightWitness:
         object.__setattr__(self, "geometry", doubles(self.geometry, "a parameter"))
         object.__setattr__(self, "points", tuple(doubles(point, "a coordinate") for point in self.points))
         require(len(self.geometry) == len(GEOMETRY), f"a printer has {len(GEOMETRY)} parameters here")
+        require(bool(self.points), "a printer was probed at one or more points")
         require(all(len(point) == 3 for point in self.points), "a point has three coordinates")
         require(self.radius > 0, "the radius of boxes must be positive")
         require(0 <= self.epsilon < inf, "epsilon must not be negative")
