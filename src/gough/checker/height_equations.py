@@ -94,8 +94,9 @@ class HeightEquations:
         """Rows stand as they are."""
         return 1.0
 
-    def require_fits(self, *_: object) -> None:
+    def require_fits(self, values: Sequence[Fraction], k: int, more: Dyadic, errors: Sequence[Fraction]) -> None:
         """Points are irrational: they are enclosed, not exhibited."""
+        del values, k, more, errors
         raise NotProven("a printer is exhibited by a HeightWitness")
 
 

@@ -172,9 +172,7 @@ def certify_printer(
         certificates = height_certificates(problem, bracket, files)
     except NotProven as error:
         return replace(answer, not_certified=f"the checker cannot read the configuration exactly ({error})")
-    ends = {}  # those of certificates, which may differ in the last digits
-    if certificates.lower is not None:
-        ends["lower"] = certificates.lower.proof.epsilon
-    if certificates.upper is not None:
-        ends["upper"] = certificates.upper.proof.epsilon
-    return replace(answer, bracket=replace(bracket, **ends), certificates=certificates)
+    # ends are those of the certificates, which may differ from the method's in the last digits
+    lower = bracket.lower if certificates.lower is None else certificates.lower.proof.epsilon
+    upper = bracket.upper if certificates.upper is None else certificates.upper.proof.epsilon
+    return replace(answer, bracket=replace(bracket, lower=lower, upper=upper), certificates=certificates)

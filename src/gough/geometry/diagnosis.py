@@ -293,7 +293,8 @@ def _judged_rows(model: KinematicModel, blueprint: Array, poses: Poses, *, in_ro
     aligned = readings_of(model, blueprint, whole) if in_robot_frame else _aligned_readings(model, blueprint, whole)
     if aligned is None:
         return rows
-    return np.union1d(rows, searched[worst_first(whole.readings, aligned)[:_WORST]])
+    worst = searched[worst_first(whole.readings, aligned)[:_WORST]]
+    return np.asarray(np.union1d(rows, worst), dtype=np.int64)
 
 
 def _aligned_readings(model: KinematicModel, blueprint: Array, poses: Poses) -> Array | None:

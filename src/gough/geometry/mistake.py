@@ -69,7 +69,7 @@ def worst_first(readings: Array, predicted: Array) -> Integers:
     away = readings - predicted
     away = away - np.median(away, axis=0)
     usual = np.maximum(np.median(abs(away), axis=0), 1e-12)
-    return np.argsort(-((away / usual) ** 2).mean(axis=1))
+    return np.asarray(np.argsort(-((away / usual) ** 2).mean(axis=1)), dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
