@@ -167,7 +167,7 @@ def leg_is_true(certificate, question):
         case ChainEmpty():
             return not fits
         case ChainBound():
-            legs = Space(question, certificate.chains, more)
+            legs = Space.of(question, certificate.chains, more)
             box = follow(proof.links, legs, legs.prior())
             return not fits or (
                 not box.is_empty and all(box.lower[7 * i + 6] <= low and high <= box.upper[7 * i + 6]
@@ -191,7 +191,7 @@ def leg_is_true(certificate, question):
 
 def shared_stage(question):
     """A stage about both legs at once, the errors of poses shared."""
-    legs = Space(question, question.chains, 0.0)
+    legs = Space.of(question, question.chains, 0.0)
     center, radius = corpus.CENTER * 2, corpus.RADIUS * 2
     rows, cuts = legs.rows(center, radius, None), []
     for name, row in (("l1", 0), ("l2", 2 * question.n_poses + 64)):
@@ -222,7 +222,7 @@ def chains_accepted_by(is_true_of):
     def accepts(changed, question, clever):
         try:
             with bounded_work(WORK):
-                space = Space(question, changed.chains, changed.more)
+                space = Space.of(question, changed.chains, changed.more)
                 changed = best_cuts(changed, space) if clever else changed
                 chain_checked(changed, space, ())
         except WRONG:
@@ -271,7 +271,7 @@ def test_a_known_leg_is_never_excluded():
         legs = None
         try:
             with bounded_work(20 * WORK):
-                legs = Space(question, changed.chains, max(changed.more, 0.0))  # at smaller tolerances it may not fit
+                legs = Space.of(question, changed.chains, max(changed.more, 0.0))  # at smaller tolerances it may not fit
                 changed = best_cuts(changed, legs) if chance.random() < 0.5 else changed
                 box = follow(changed.proof.links, legs, legs.prior())
         except WRONG:
@@ -303,7 +303,7 @@ def chain_is_true(certificate, question):
         case ChainEmpty():
             return not points
         case ChainBound():
-            space = Space(question, certificate.chains, certificate.more)
+            space = Space.of(question, certificate.chains, certificate.more)
             box = follow(proof.links, space, space.prior())
             return not points or (not box.is_empty and all(
                 low <= each <= high for point in points
@@ -376,7 +376,7 @@ def pair_is_true(certificate, question):
         case ChainEmpty():
             return not fitting_pairs(question, chains, more)
         case ChainBound():
-            space = Space(question, chains, more)
+            space = Space.of(question, chains, more)
             box = follow(proof.links, space, space.prior())
             return not points or (not box.is_empty and all(
                 low <= each <= high for point in points

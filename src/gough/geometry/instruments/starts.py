@@ -32,8 +32,9 @@ def start_poses(model: KinematicModel, theta: Array, measurements: Measurements)
         require(there.size > 0, f"the readings of {model.chains[chain]} are all missing")
         nearest = there[np.clip(np.searchsorted(there, np.arange(len(readings)), side="right") - 1, 0, None)]
         readings[:, chain] = readings[nearest, chain]
+    find: Callable[[Array, Array], PlatformPoses] = getattr(model, "rough_poses", model.forward)
     try:
-        return model.forward(theta, readings)
+        return find(theta, readings)
     except InputError as error:
         raise InputError(f"the blueprint does not fit the readings: {error}") from error
 
