@@ -67,7 +67,8 @@ class Rig:
     Examples:
         >>> from gough.vision import design_target
         >>> lens = Camera((640, 480), [600.0, 600.0], [319.5, 239.5])
-        >>> rig = Rig((RigCamera("left", lens), RigCamera("right", lens)), (RigTarget("plate", design_target(0.2, 0.2)),))
+        >>> plate = RigTarget("plate", design_target(0.2, 0.2))
+        >>> rig = Rig((RigCamera("left", lens), RigCamera("right", lens)), (plate,))
         >>> rig.world, rig.platform, len(rig.layout.names)
         ('camera left', 'target plate', 37)
     """

@@ -223,9 +223,7 @@ def _own(state: State, group: Sequence[RigSighting]) -> tuple[Key, ...]:
     return tuple(sorted(keys, key=lambda key: key[0] != "platform"))
 
 
-def _columns(
-    state: State, seen: RigSighting, linear: Linear, keys: tuple[Key, ...]
-) -> tuple[Array, Array, Array]:
+def _columns(state: State, seen: RigSighting, linear: Linear, keys: tuple[Key, ...]) -> tuple[Array, Array, Array]:
     """Slopes by the frame's own unknowns; numbers of the parameters that matter, and slopes by these."""
     X, G, _ = Places(state.rig, state.places).chain(seen)
     by_X, by_G, by_Y = (linear.by_pose @ each for each in chain_slopes(*state.expected(seen)))
@@ -326,7 +324,7 @@ def _minimized(  # noqa: PLR0917 - a problem and where it starts
         A, b = T.T @ normal.matrix @ T + np.diag(prior), T.T @ normal.right - prior * z
         while True:
             dz = _solved(A + damping * np.diag(A.diagonal()), b)
-            moved = _moved(state, T @ dz, normal, prior, T)
+            moved = _moved(state, T @ dz, normal)
             new = _cost(moved, groups, white) + float(prior @ (z + dz) ** 2)
             if new <= cost * (1 + 1e-12) + 1e-12 or damping > _MOST_DAMPING:
                 break
@@ -341,7 +339,7 @@ def _minimized(  # noqa: PLR0917 - a problem and where it starts
     raise InputError("the adjustment of the rig does not settle: are all images of these cameras and these targets?")
 
 
-def _moved(state: State, change: Array, normal: Normal, prior: Array, T: Array) -> State:
+def _moved(state: State, change: Array, normal: Normal) -> State:
     rig, places = state.rig, dict(state.places)
     layout = rig.layout
     for j, camera in enumerate(rig.cameras):

@@ -223,8 +223,9 @@ def _mistakes(rig: Rig, sightings: Sightings) -> Iterator[tuple[str, Rig, Sighti
     for a, b in combinations(range(len(rig.targets)), 2):
         if rig.targets[a].is_fixed != rig.targets[b].is_fixed:
             names = f"{rig.targets[a].name} and {rig.targets[b].name}"
-            yield f"targets {names} are exchanged: one is on the platform, the other at the base", *_with_roles(
-                rig, sightings, {a, b}
+            yield (
+                f"targets {names} are exchanged: one is on the platform, the other at the base",
+                *_with_roles(rig, sightings, {a, b}),
             )
 
 
@@ -312,8 +313,6 @@ def contradiction(causes: Sequence[Cause]) -> str:
         best = f" The best single one is that {causes[0].words}." if causes else ""
         return f"no single cause explains it.{best}"
     best = causes[0]
-    close = [
-        each.words for each in causes[1:] if each.is_enough and best.score - each.score < _CLOSE
-    ]
+    close = [each.words for each in causes[1:] if each.is_enough and best.score - each.score < _CLOSE]
     also = f" As likely: {listed(close[:3])}." if close else ""
     return f"{best.words}.{also}"
