@@ -16,7 +16,7 @@ from gough.core.errors import require
 from gough.core.rigid import IDENTITY, RigidMotion
 from gough.vision.lens import Camera
 from gough.vision.pose import MeasuredPose, root
-from gough.vision.targets import AnyTarget, why_ambiguous
+from gough.vision.targets import AnyTarget, DotTarget, why_ambiguous
 
 AXES = ("x", "y", "z", "rx", "ry", "rz")
 
@@ -87,6 +87,10 @@ class Rig:
         for each in self.targets:
             require(each.dots_sigma >= 0, f"the dots' standard deviation of target {each.name} must not be negative")
             require(0 <= each.size_sigma < 0.1, f"the relative size deviation of {each.name} must be from 0 to 0.1")
+            dots = isinstance(each.target, DotTarget)
+            require(dots or each.dots_sigma == 0, f"target {each.name}: only targets of dots have a dots_sigma")
+            alone = dots or each.size_sigma == 0 or len(self.targets) == 1
+            require(alone, f"target {each.name}: of several targets, only those of dots may have an uncertain size")
             ambiguous = why_ambiguous(each.target)
             require(not ambiguous, f"target {each.name}: {ambiguous}")
         moves = any(not each.is_fixed for each in self.targets)

@@ -18,6 +18,7 @@ from gough.core.rotations import cross_matrix
 from gough.vision.pose import MeasuredPose, root
 from gough.vision.rig import Rig, RigSighting
 from gough.vision.rig_start import Key, Places
+from gough.vision.targets import DotTarget
 
 _STEPS = 40
 _SETTLED = 1e-9
@@ -438,7 +439,7 @@ def updated(fit: RigAdjustment) -> Rig:
     targets = []
     for k, sheet in enumerate(rig.targets):
         target = sheet.target
-        if sheet.dots_sigma > 0 or sheet.size_sigma > 0:
-            target = replace(target, points=state.points(k))  # type: ignore[call-arg]
+        if isinstance(target, DotTarget):
+            target = replace(target, points=state.points(k))
         targets.append(replace(sheet, target=target, place=state.places["target", k, -1]))
     return Rig(tuple(cameras), tuple(targets), C)
