@@ -108,12 +108,12 @@ def rig(
     base: Annotated[
         list[str] | None, typer.Option(help="NAME=FILE: target fixed to the base; the first one is the world's frame.")
     ] = None,
+    *,
     moving: Annotated[
         list[str] | None, typer.Option(help="Name of a camera that may be elsewhere in each frame; needs --base.")
     ] = None,
     table: TableFile = None,
     out: ResultsFolder = Path("rig"),
-    *,
     size_sigma: SizeSigma = 0.0,
     readings: ReadingColumns = "",
     jobs: Jobs = 1,

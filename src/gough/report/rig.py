@@ -52,7 +52,7 @@ def rig_table(rig: Rig) -> Table:
 
 
 def _millimetres(position: Array) -> list[str]:
-    return [f"{1e3 * v:.3f}" for v in position]
+    return [f"{1e3 * v + 0.0:.3f}" if abs(v) > 5e-7 else "0.000" for v in position]
 
 
 def _known(rig: Rig, of: slice) -> str:

@@ -37,6 +37,7 @@ from gough.vision.rig_file import read_rig as read_rig
 from gough.vision.rig_file import rig_text as rig_text
 from gough.vision.rig_fit import FusedPoses as FusedPoses
 from gough.vision.rig_fit import fit_rig as fit_rig
+from gough.vision.rig_simulation import simulate_sightings as simulate_sightings
 from gough.vision.target_design import design_target as design_target
 from gough.vision.target_drawing import to_pdf as to_pdf
 from gough.vision.target_drawing import to_png as to_png
@@ -91,6 +92,7 @@ __all__ = [
     "read_target",
     "render",
     "rig_text",
+    "simulate_sightings",
     "to_pdf",
     "to_png",
     "to_svg",
