@@ -299,7 +299,7 @@ def shots(tmp_path_factory):
         (folder / "shots" / name).mkdir(parents=True)
         text = f"{camera_toml(replace(camera, covariance=C))}[target]\n{target_text(SHEET)}"
         (folder / f"{name}.toml").write_text(text, encoding="utf-8")
-    for k in range(4):
+    for k in range(3):
         turn = exp(rng.normal(0, 0.15, 3)) @ exp([0.0, 0.3, 0.0]) @ FACING
         G = RigidMotion(turn, rng.uniform([-0.02, -0.02, 0.46], [0.02, 0.02, 0.5]))
         poses.append(G)
@@ -307,7 +307,7 @@ def shots(tmp_path_factory):
             Z = X @ G
             image = render(camera, SHEET, Z.R, Z.t, rng=rng).image
             (folder / "shots" / name / f"c{k:03d}.png").write_bytes(png_file(image))
-    rows = [f"c{k:03d}.png,{k},{100 + k},{200 + k}" for k in range(4)]
+    rows = [f"c{k:03d}.png,{k},{100 + k},{200 + k}" for k in range(3)]
     (folder / "readings.csv").write_text("\n".join(["image,configuration,l1 [mm],l2 [mm]", *rows]), encoding="utf-8")
     return folder, poses
 
@@ -318,16 +318,16 @@ def test_images_become_a_rig_and_then_poses(shots, tmp_path, capsys):
     table, images = ["--table", str(folder / "readings.csv")], str(folder / "shots")
     assert run(["camera", "rig", images, *cameras, "--out", str(tmp_path / "rig"), "--json", *table]) == 0
     stated = json.loads(capsys.readouterr().out)
-    assert stated["measured"] == 4
-    assert stated["sightings"] == [[4], [4]]
+    assert stated["measured"] == 3
+    assert stated["sightings"] == [[3], [3]]
     assert stated["world"] == "camera left"
     measure = ["poses", "measure", images, "--rig", str(tmp_path / "rig" / "rig.toml"), "--out"]
     out = tmp_path / "measured"
     assert run([*measure, str(out), *table]) == 0
     assert "agree with one another and with the rig" in capsys.readouterr().out
-    measured = read_poses(out / "poses.csv")
+    measured = read_poses(out / "poses.csv", chains=2)
     assert measured.common is not None
-    assert np.allclose(measured.readings[:, 0], [0.1, 0.101, 0.102, 0.103])
+    assert np.allclose(measured.readings[:, 0], [0.1, 0.101, 0.102])
     for k, G in enumerate(poses):
         e = np.concatenate([measured.position[k] - G.t, log(measured.rotation[k] @ G.R.T)])
         assert e @ np.linalg.solve(measured.total_covariance[k], e) < 30

@@ -136,6 +136,8 @@ def disagreement(fused: FusedPoses) -> Drawing:
             axes.plot([seen[n].frame + 1 for n in own], values[own], ".", color=SERIES[j % 8], label=camera.name)
         axes.axhline(6, color=INK, linewidth=0.6)
         axes.set(xlabel="frame", ylabel="squared distance, σ²", yscale="log")
+        axes.minorticks_off()
+        axes.yaxis.set_major_formatter("{x:g}")
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     caption = (
         "Squared distance of each camera's own pose of a target from the one that the rig expects. Alone, it "

@@ -142,7 +142,7 @@ def root(C: Array) -> Array:
     """F with F Fᵀ = C, without columns of zeros."""
     size = np.sqrt(np.maximum(C.diagonal(), 1e-300))
     values, vectors = np.linalg.eigh(C / np.outer(size, size))
-    seen = values > 1e-12 * max(float(values[-1]), 1e-300)
+    seen = values > 1e-12 * float(values.max(initial=1e-300))
     return np.asarray(size[:, None] * vectors[:, seen] * np.sqrt(values[seen]))
 
 

@@ -20,8 +20,10 @@ from gough.vision.rig import Rig, RigSighting
 from gough.vision.rig_start import Key, Places
 from gough.vision.targets import DotTarget
 
-_STEPS = 40
+_STEPS = 30
 _SETTLED = 1e-9
+_WRONG, _ROUGH, _WRONG_STEPS = 10.0, 1e-3, 8
+"""Mean square of residuals, in σ², from which sightings are wrong; the precision of the minimum and the steps then."""
 _MOST_DAMPING = 1e6
 _SINGULAR = 1e-11
 """Eigenvalue of the scaled normal equations below which a direction is not determined."""
@@ -296,6 +298,8 @@ def adjust_rig(rig: Rig, places: dict[Key, RigidMotion], groups: Sequence[Sequen
         white = [[_white(state, seen, scale) for seen in group] for group in groups]
         state, z, normal, cost, count = _minimized(state, z, T, prior, groups, white)
         steps += count
+        if cost > _WRONG * normal.pure[:, 1].sum():
+            break
         if not last:
             scale = scale * _noise_ratio(normal, T, prior)
     A = T.T @ normal.matrix @ T + np.diag(prior)
@@ -318,8 +322,12 @@ def _minimized(  # noqa: PLR0917 - a problem and where it starts
     groups: Sequence[Sequence[RigSighting]],
     white: Sequence[Sequence[Whitening]],
 ) -> tuple[State, Array, Normal, float, int]:
-    """Levenberg's method; returns the state, z, the normal equations there, the cost and the number of steps."""
+    """Levenberg's method; returns the state, z, the normal equations there, the cost and the number of steps.
+
+    Where residuals are far beyond the noise, some sightings are wrong, and a rough minimum is enough to say so.
+    """
     cost, damping = _cost(state, groups, white) + float(prior @ z**2), 0.0
+    observations = sum(2 * len(seen.pose.which) for group in groups for seen in group)
     for step in range(_STEPS):
         normal = assembled(state, groups, white)
         A, b = T.T @ normal.matrix @ T + np.diag(prior), T.T @ normal.right - prior * z
@@ -332,12 +340,13 @@ def _minimized(  # noqa: PLR0917 - a problem and where it starts
             damping = max(10 * damping, 1e-6)
         if not new <= cost * (1 + 1e-12) + 1e-12:
             return state, z, normal, cost, step
-        settled = cost - new <= _SETTLED * max(new, 1.0)
+        precision = _SETTLED if new < _WRONG * observations else _ROUGH
+        settled = cost - new <= precision * max(new, 1.0)
         state, z, cost = moved, z + dz, new
         damping = damping / 10 if damping > 1e-9 else 0.0
-        if settled:
+        if settled or (step >= _WRONG_STEPS and precision == _ROUGH):
             return state, z, assembled(state, groups, white), cost, step + 1
-    raise InputError("the adjustment of the rig does not settle: are all images of these cameras and these targets?")
+    return state, z, assembled(state, groups, white), cost, _STEPS
 
 
 def _moved(state: State, change: Array, normal: Normal) -> State:

@@ -13,9 +13,9 @@ from gough.core.threads import one_blas_thread
 from gough.data import Poses
 from gough.vision.pose import root
 from gough.vision.poses import low_rank
-from gough.vision.rig import Rig, Sightings
+from gough.vision.rig import Rig, RigSighting, Sightings
 from gough.vision.rig_adjustment import RigAdjustment, adjust_rig, updated
-from gough.vision.rig_start import first_places
+from gough.vision.rig_start import first_places, gross_frames
 from gough.vision.rig_tests import Cause, RigTest, contradiction, exchanged_in, explain
 
 _LOW_RANK = 24
@@ -137,25 +137,40 @@ def fit_rig(rig: Rig, sightings: Sightings) -> FusedPoses:
         InputError: the sightings do not connect all cameras and targets.
     """
     require(len(sightings.frames) > 0 and len(sightings.seen) > 0, "no camera saw a target in any frame")
-    left_out: list[tuple[str, str]] = []
+    odd: dict[int, str] = {}
+    dropped: list[RigSighting] = []
     most = max(1, int(_MOST_LEFT_OUT * len(sightings.frames)))
     while True:
         places, usable, unused = first_places(rig, sightings)
+        gross = gross_frames(places, usable)
+        if gross and len(odd) + len(gross) <= most:
+            odd |= gross
+            dropped += [each for each in usable.seen if each.frame in gross]
+            sightings = replace(usable, seen=tuple(each for each in usable.seen if each.frame not in gross))
+            continue
         fit = adjust_rig(rig, places.known, usable.of_frame)
         test = RigTest.of(fit)
-        if not test.is_contradicted:
-            return _fused(fit, usable, test, (*unused, *left_out))
-        causes = explain(rig, usable, fit, test)
+        causes = explain(rig, usable, fit, test) if test.is_contradicted else []
         single = _single(causes)
-        if single is None or len(left_out) >= most:
-            return _fused(fit, usable, test, (*unused, *left_out), causes)
+        if single is None or len(odd) >= most:
+            break
         assert single.change is not None
-        frame = single.change.frame
-        kept = _without(rig, usable, single)
-        limit = test.chi_squared - single.change.gain + _MARGIN
-        why = exchanged_in(rig, usable, frame, limit) or _reason(single.words)
-        left_out.append((usable.frames[frame], why))
-        sightings = kept
+        odd[single.change.frame] = single.words
+        sightings = _without(rig, usable, single)
+        kept = set(map(id, sightings.seen))
+        dropped += [each for each in usable.seen if id(each) not in kept]
+    left_out = [
+        (usable.frames[frame], _why(rig, usable, [each for each in dropped if each.frame == frame], test, words))
+        for frame, words in odd.items()
+    ]
+    return _fused(fit, usable, test, (*left_out, *unused), causes)
+
+
+def _why(rig: Rig, sightings: Sightings, dropped: Sequence[RigSighting], test: RigTest, words: str) -> str:
+    """Why sightings of a frame disagree: images that are exchanged agree if they are exchanged back."""
+    whole = replace(sightings, seen=(*sightings.seen, *dropped))
+    exchanged = exchanged_in(rig, whole, dropped[0].frame, test.chi_squared + _MARGIN)
+    return exchanged or f"{words}: the platform moved between the images, or an image belongs to another frame"
 
 
 def _single(causes: Sequence[Cause]) -> Cause | None:
@@ -165,10 +180,6 @@ def _single(causes: Sequence[Cause]) -> Cause | None:
     enough = [cause for cause in causes if cause.is_enough]
     best = enough[0] if enough else max(causes, key=lambda cause: cause.score)
     return best if best.change is not None and best.change.kind.endswith("once") else None
-
-
-def _reason(words: str) -> str:
-    return f"{words}: the platform moved between the images, or an image belongs to another frame"
 
 
 def _without(rig: Rig, sightings: Sightings, cause: Cause) -> Sightings:
@@ -206,10 +217,9 @@ def _fused(
         own.append(part.inverse[:6, :6])
         shared.append(-part.rest[:6] @ factor)
     require(len(names) > 0, "no frame gives a pose of the platform")
-    twice = dict.fromkeys(name for name, _ in rejected)
-    reasons = [(name, "; ".join(why for other, why in rejected if other == name)) for name in twice]
+    reasons = [(name, why) for k, (name, why) in enumerate(rejected) if name not in {n for n, _ in rejected[:k]}]
     return FusedPoses(
         updated(fit), sightings, fit, test, contradiction(causes) if causes else "",
-        (*sightings.missed, *(each for each in reasons if each[0] not in names)), tuple(names), np.array(position),
+        (*sightings.missed, *reasons), tuple(names), np.array(position),
         np.array(rotation), np.array(own), np.array(shared), tuple(causes),
     )  # fmt: skip

@@ -15,6 +15,8 @@ _MOST = 60
 """Candidates of one place that are compared with one another."""
 _FEWEST = 3
 """Frames from which two places are found by the motion of the platform."""
+_GROSS, _FINE, _MOST_GROSS = 10.0, 1e-4, 0.2
+"""Times the median, that at least this part of the distance, from which a frame is wrong; largest share of frames."""
 Key = tuple[str, int, int]
 """What is placed: ("camera", j, −1), ("target", k, −1), ("platform", −1, frame), ("moving", j, frame)."""
 
@@ -89,6 +91,32 @@ def first_places(rig: Rig, sightings: Sightings) -> tuple[Places, Sightings, tup
                 why = "no camera whose place is known saw a target on the platform"
             unused.append((name, why))
     return places, replace(sightings, seen=tuple(usable)), tuple(unused)
+
+
+def gross_frames(places: Places, sightings: Sightings) -> dict[int, str]:
+    """Frames in which sightings are many times farther from their expected places than in others, and how far.
+
+    Nothing where this is so for too many frames: then not they are wrong, but what is expected.
+    """
+    far = np.zeros(len(sightings.frames))
+    words: dict[int, str] = {}
+    depths = []
+    for each in sightings.seen:
+        X, G, Y = (IDENTITY if key is None else places.known[key] for key in places.chain(each))
+        Z = X @ G @ Y
+        shift = float(np.linalg.norm(each.pose.position - Z.t))
+        turn = float(angle_between(each.pose.rotation, Z.R))
+        depths.append(float(np.linalg.norm(Z.t)))
+        if shift + depths[-1] * turn >= far[each.frame]:
+            far[each.frame] = shift + depths[-1] * turn
+            name = places.rig.cameras[each.camera].name
+            words[each.frame] = (
+                f"camera {name} disagrees with the others by {1e3 * shift:.3g} mm, {np.degrees(turn):.2g}°"
+            )
+    there = sorted(words)
+    limit = _GROSS * max(float(np.median(far[there])), _FINE * float(np.median(depths)))
+    gross = [k for k in there if far[k] > limit]
+    return {k: words[k] for k in gross} if len(gross) <= _MOST_GROSS * len(there) else {}
 
 
 def _hand_on(places: Places, seen: Sequence[RigSighting]) -> None:
