@@ -99,7 +99,8 @@ def _stated(table: Path, files: Mapping[str, Sequence[Path]]) -> tuple[list[str]
     require(frame is not None, f"{table} has no column 'frame', which names the frames")
     assert frame is not None
     there = {camera: {image.name: image for image in images} for camera, images in files.items()}
-    names, frames = [], []
+    names: list[str] = []
+    frames: list[Mapping[str, Path]] = []
     used: dict[Path, int] = {}
     for line, row in rows:
         own = {}

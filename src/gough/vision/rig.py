@@ -81,7 +81,7 @@ class Rig:
     def __post_init__(self) -> None:
         require(len(self.cameras) > 0, "a rig has at least one camera")
         require(len(self.targets) > 0, "a rig has at least one target")
-        names = [each.name for each in (*self.cameras, *self.targets)]
+        names = [*(each.name for each in self.cameras), *(each.name for each in self.targets)]
         twice = sorted({name for name in names if names.count(name) > 1})
         require(not twice, f"cameras and targets of a rig need different names: {', '.join(twice)} is used twice")
         for each in self.targets:

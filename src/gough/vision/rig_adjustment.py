@@ -18,6 +18,7 @@ from gough.core.rotations import cross_matrix
 from gough.vision.pose import MeasuredPose, root
 from gough.vision.rig import Rig, RigSighting
 from gough.vision.rig_start import Key, Places
+from gough.vision.sightings import Numbers
 from gough.vision.targets import DotTarget
 
 _STEPS = 30
@@ -121,8 +122,8 @@ def linearized(state: State, seen: RigSighting, white: Whitening, *, slopes: boo
         columns = 2 * pose.which[:, None] + np.arange(2)
         by_target[np.arange(m)[:, None, None], np.arange(2)[:, None], columns[:, None, :]] = by_point[..., :2]
     by_target[:, :, -1] = np.einsum("mij,mj->mi", by_point, at[3])
-    parts = (by_pose, by_lens, by_target)
-    return Linear(*(white.of(part.reshape(2 * m, -1)) for part in parts), r)
+    P, C, D = (white.of(part.reshape(2 * m, -1)) for part in (by_pose, by_lens, by_target))
+    return Linear(P, C, D, r)
 
 
 def chain_slopes(Z: RigidMotion, X: RigidMotion, G: RigidMotion, Y: RigidMotion) -> tuple[Array, Array, Array]:
@@ -169,7 +170,7 @@ class Normal:
     """(sightings,): sum of squares of the residuals that a pose of its own would explain."""
 
 
-def place_rows(rig: Rig) -> Array:
+def place_rows(rig: Rig) -> Numbers:
     """Numbers of the parameters by which `FramePart.placed` has rows."""
     layout = rig.layout
     slices = [*layout.camera, *layout.target, *layout.size]
@@ -226,7 +227,7 @@ def _own(state: State, group: Sequence[RigSighting]) -> tuple[Key, ...]:
     return tuple(sorted(keys, key=lambda key: key[0] != "platform"))
 
 
-def _columns(state: State, seen: RigSighting, linear: Linear, keys: tuple[Key, ...]) -> tuple[Array, Array, Array]:
+def _columns(state: State, seen: RigSighting, linear: Linear, keys: tuple[Key, ...]) -> tuple[Array, Numbers, Array]:
     """Slopes by the frame's own unknowns; numbers of the parameters that matter, and slopes by these."""
     X, G, _ = Places(state.rig, state.places).chain(seen)
     by_X, by_G, by_Y = (linear.by_pose @ each for each in chain_slopes(*state.expected(seen)))

@@ -100,9 +100,9 @@ def read_rig(path: str | Path) -> Rig:
         _check(each, _TARGET, where)
         require(isinstance(each.get("target"), dict), f"{where} has no table [target.target]")
         sheet = target_of(each["target"], f"{where}, [target.target]")
-        sigmas = [_size(each.get(key, 0.0), f"{where}, {key}") for key in ("dots_sigma", "size_sigma")]
+        dots, size = (_size(each.get(key, 0.0), f"{where}, {key}") for key in ("dots_sigma", "size_sigma"))
         fixed = _flag(each, "fixed", where)
-        targets.append(RigTarget(_name(each, where), sheet, fixed, *sigmas, _motion(each, where)))
+        targets.append(RigTarget(_name(each, where), sheet, fixed, dots, size, _motion(each, where)))
     try:
         rig = Rig(tuple(cameras), tuple(targets))
     except InputError as error:

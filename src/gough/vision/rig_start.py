@@ -163,8 +163,8 @@ def _by_motion(places: Places, seen: Sequence[RigSighting]) -> bool:
     for (X, Y), group in sorted(pairs.items(), key=lambda pair: -len(pair[1])):
         if len(group) < _FEWEST:
             continue
-        G = [places.known["platform", -1, each.frame] for each in group]
-        B = RigidMotion(np.array([each.R for each in G]), np.array([each.t for each in G]))
+        there = [places.known["platform", -1, each.frame] for each in group]
+        B = RigidMotion(np.array([each.R for each in there]), np.array([each.t for each in there]))
         A = RigidMotion(np.array([s.pose.rotation for s in group]), np.array([s.pose.position for s in group]))
         try:
             require_turns(B)

@@ -310,8 +310,8 @@ def _larger(change: float) -> str:
 def contradiction(causes: Sequence[Cause]) -> str:
     """The most likely cause in a sentence, and those that explain the sightings almost as well."""
     if not causes or not causes[0].is_enough:
-        best = f" The best single one is that {causes[0].words}." if causes else ""
-        return f"no single cause explains it.{best}"
+        nearest = f" The best single one is that {causes[0].words}." if causes else ""
+        return f"no single cause explains it.{nearest}"
     best = causes[0]
     close = [each.words for each in causes[1:] if each.is_enough and best.score - each.score < _CLOSE]
     also = f" As likely: {listed(close[:3])}." if close else ""
