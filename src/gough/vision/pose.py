@@ -9,6 +9,7 @@ import numpy.typing as npt
 from gough.core.arrays import Array
 from gough.core.errors import require
 from gough.core.rotations import nearest_rotation
+from gough.vision.covariances import root as _root
 from gough.vision.detector import ImageRefused, Sighting, find_target, homography
 from gough.vision.lens import Camera
 from gough.vision.light import Light, light_of
@@ -112,7 +113,7 @@ def pose_of(seen: Sighting, target: AnyTarget, camera: Camera) -> MeasuredPose:
     by_light = gain @ light.factor.reshape(2 * len(seen), -1)
     uneven = by_light @ by_light.T
     spread = scale * inverse + uneven
-    common = np.zeros((6, 0)) if camera.covariance is None else -gain @ by_camera @ root(camera.covariance)
+    common = np.zeros((6, 0)) if camera.covariance is None else -gain @ by_camera @ _root(camera.covariance)
     dots = np.zeros((6, 0))
     if camera.dots_sigma > 0:
         by_dots = np.zeros((6, len(target.points), 2))
@@ -125,7 +126,7 @@ def camera_factor(R: Array, t: Array, points: Array, weight: Array, camera: Came
     """(6, k): what independent standard deviations of the camera's parameters do to a pose."""
     gain, by_camera, _ = _gain(R, t, np.ascontiguousarray(points), weight, camera)
     assert camera.covariance is not None
-    return np.asarray(-gain @ by_camera @ root(camera.covariance))
+    return np.asarray(-gain @ by_camera @ _root(camera.covariance))
 
 
 def _gain(R: Array, t: Array, points: Array, weight: Array, camera: Camera) -> tuple[Array, Array, Array]:
@@ -136,14 +137,6 @@ def _gain(R: Array, t: Array, points: Array, weight: Array, camera: Camera) -> t
     J = by_pose.reshape(-1, 6)
     weighted = J / np.repeat(weight, 2)[:, None] ** 2
     return np.asarray(np.linalg.solve(weighted.T @ J, weighted.T), float), by_camera.reshape(len(J), -1), by_point
-
-
-def root(C: Array) -> Array:
-    """F with F Fᵀ = C, without columns of zeros."""
-    size = np.sqrt(np.maximum(C.diagonal(), 1e-300))
-    values, vectors = np.linalg.eigh(C / np.outer(size, size))
-    seen = values > 1e-12 * float(values.max(initial=1e-300))
-    return np.asarray(size[:, None] * vectors[:, seen] * np.sqrt(values[seen]))
 
 
 Fitted = tuple[Array, Array, float, Array, Array]

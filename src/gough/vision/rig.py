@@ -14,8 +14,9 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.core.errors import require
 from gough.core.rigid import IDENTITY, RigidMotion
+from gough.vision.covariances import root
 from gough.vision.lens import Camera
-from gough.vision.pose import MeasuredPose, root
+from gough.vision.pose import MeasuredPose
 from gough.vision.targets import AnyTarget, DotTarget, why_ambiguous
 
 AXES = ("x", "y", "z", "rx", "ry", "rz")

@@ -15,7 +15,9 @@ from gough.core.arrays import Array
 from gough.core.errors import InputError
 from gough.core.rigid import IDENTITY, RigidMotion
 from gough.core.rotations import cross_matrix
-from gough.vision.pose import MeasuredPose, root
+from gough.vision.adjustment import scaled_inverse, scaled_solution
+from gough.vision.covariances import root
+from gough.vision.pose import MeasuredPose
 from gough.vision.rig import Rig, RigSighting
 from gough.vision.rig_start import Key, Places
 from gough.vision.sightings import Numbers
@@ -208,7 +210,7 @@ def assembled(state: State, groups: Sequence[Sequence[RigSighting]], white: Sequ
             free_g[lens_and_dots] += free.T @ r
             apart.append(float(inside @ inside))
             pure[seen.camera] += float(r @ r) - apart[-1], len(r) - 6
-        inverse = _inverse(U) if size else U
+        inverse = scaled_inverse(U) if size else U
         rest = inverse @ V
         own_N -= V.T @ rest
         own_g -= rest.T @ u
@@ -310,7 +312,7 @@ def adjust_rig(rig: Rig, places: dict[Key, RigidMotion], groups: Sequence[Sequen
     local = sum(6 * len(part.keys) for part in normal.frames)
     freedom = 6 * len(seen) - local - int((prior == 0).sum())
     return RigAdjustment(
-        state, tuple(map(tuple, groups)), normal, scale, T, _inverse(A), cost, free_cost,
+        state, tuple(map(tuple, groups)), normal, scale, T, scaled_inverse(A), cost, free_cost,
         freedom, int(normal.pure[:, 1].sum()), steps,
     )  # fmt: skip
 
@@ -333,7 +335,7 @@ def _minimized(  # noqa: PLR0917 - a problem and where it starts
         normal = assembled(state, groups, white)
         A, b = T.T @ normal.matrix @ T + np.diag(prior), T.T @ normal.right - prior * z
         while True:
-            dz = _solved(A + damping * np.diag(A.diagonal()), b)
+            dz = scaled_solution(A + damping * np.diag(A.diagonal()), b)
             moved = _moved(state, T @ dz, normal)
             new = _cost(moved, groups, white) + float(prior @ (z + dz) ** 2)
             if new <= cost * (1 + 1e-12) + 1e-12 or damping > _MOST_DAMPING:
@@ -391,7 +393,7 @@ def _first_scale(rig: Rig, groups: Sequence[Sequence[RigSighting]]) -> Array:
 def _noise_ratio(normal: Normal, T: Array, prior: Array) -> Array:
     """Noise of each camera over the one that was assumed, with what lenses and dots take of the degrees of freedom."""
     H = T.T @ normal.free_matrix @ T
-    taken = float(np.vdot(_inverse(H + np.diag(prior)), H))
+    taken = float(np.vdot(scaled_inverse(H + np.diag(prior)), H))
     total = max(float(normal.pure[:, 1].sum()), 1.0)
     share = total / max(total - taken, 1.0)
     return np.sqrt(np.maximum(normal.pure[:, 0] / np.maximum(normal.pure[:, 1], 1) * share, 1e-12))
@@ -401,7 +403,7 @@ def _free_cost(normal: Normal, T: Array, prior: Array, z: Array) -> float:
     """The least cost with a pose of its own for every sighting, to second order about the minimum."""
     H = T.T @ normal.free_matrix @ T + np.diag(prior)
     h = T.T @ normal.free_right - prior * z
-    return float(normal.pure[:, 0].sum() + prior @ z**2 - h @ _inverse(H) @ h)
+    return float(normal.pure[:, 0].sum() + prior @ z**2 - h @ scaled_inverse(H) @ h)
 
 
 def _require_determined(rig: Rig, A: Array, T: Array) -> None:
@@ -418,15 +420,6 @@ def _require_determined(rig: Rig, A: Array, T: Array) -> None:
         f"these frames do not determine where {name} is: it shares no target with the others, and the platform does "
         "not tilt in several directions. Take frames in which two cameras see one target, or tilt the platform more"
     )
-
-
-def _inverse(A: Array) -> Array:
-    d = 1 / np.sqrt(np.maximum(A.diagonal(), 1e-300))
-    return np.asarray(np.linalg.pinv(A * d * d[:, None], rcond=1e-14, hermitian=True) * d * d[:, None])
-
-
-def _solved(A: Array, b: Array) -> Array:
-    return np.asarray(_inverse(A) @ b) if len(b) else b
 
 
 def _c(values: Array) -> Array:

@@ -11,10 +11,10 @@ from gough.core.errors import require
 from gough.core.text import counted
 from gough.core.threads import one_blas_thread
 from gough.data import Poses
-from gough.vision.pose import root
+from gough.vision.covariances import root
 from gough.vision.poses import low_rank
 from gough.vision.rig import Rig, RigSighting, Sightings
-from gough.vision.rig_adjustment import RigAdjustment, adjust_rig, updated
+from gough.vision.rig_adjustment import RigAdjustment, adjust_rig, linearized, updated, whitening
 from gough.vision.rig_start import first_places, gross_frames
 from gough.vision.rig_tests import Cause, RigTest, contradiction, exchanged_in, explain
 
@@ -88,8 +88,6 @@ class FusedPoses:
 
     def residuals(self) -> list[tuple[Array, Array]]:
         """For each camera: pixels (m, 2) of all dots, and seen less expected there (m, 2)."""
-        from gough.vision.rig_adjustment import linearized, whitening  # noqa: PLC0415 - one use
-
         state, out = self.adjustment.state, []
         for j in range(len(self.rig.cameras)):
             pixels, rest = [np.empty((0, 2))], [np.empty((0, 2))]
