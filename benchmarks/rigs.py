@@ -312,9 +312,10 @@ def scipy_rig(known, sightings, places):
         np.zeros(6 + 6 * len(frames)),
         jac_sparsity=pattern,
         x_scale="jac",
-        xtol=1e-12,
-        ftol=1e-12,
-        gtol=1e-12,
+        xtol=1e-10,
+        ftol=1e-10,
+        gtol=1e-10,
+        max_nfev=60,
     )
     X = X0.stepped(answer.x[:6])
     return X.R, X.t

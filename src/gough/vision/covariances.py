@@ -9,8 +9,9 @@ def root(C: Array) -> Array:
     """F with F Fᵀ = C, without columns of zeros.
 
     Examples:
-        >>> root(np.diag([4.0, 0.0])).tolist()
-        [[2.0], [0.0]]
+        >>> F = root(np.diag([4.0, 0.0]))
+        >>> F.shape, (F @ F.T).tolist()
+        ((2, 1), [[4.0, 0.0], [0.0, 0.0]])
     """
     size = np.sqrt(np.maximum(C.diagonal(), 1e-300))
     values, vectors = np.linalg.eigh(C / np.outer(size, size))
