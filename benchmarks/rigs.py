@@ -256,7 +256,7 @@ def rivals(frames=(10, 20, 40)):
         cells = [str(n), f"{1e3 * gough:.0f}"]
         for rival in (scipy_rig, opencv_rig):
             start = time.process_time()
-            R, t = rival(points, usable, places.known)
+            R, t = rival(points, usable, places.known, ours.scale)
             spent = time.process_time() - start
             apart = abs(np.concatenate([t.ravel() - X.t, log(R @ X.R.T)]) / sigma).max()
             cells += [f"{spent / gough:.2f}", f"{apart:.1e}"]
@@ -269,8 +269,8 @@ def unplaced(cameras):
     return tuple(replace(each, world=PLACES[0]) for each in cameras)
 
 
-def opencv_rig(known, sightings, _):
-    """The second camera by cv2.stereoCalibrate."""
+def opencv_rig(known, sightings, *_):
+    """The second camera by cv2.stereoCalibrate, which weights both cameras alike."""
     both = [{s.camera: s.pose.pixels.astype(np.float32) for s in group} for group in sightings.of_frame]
     both = [pair for pair in both if len(pair) == 2]
     objects, lenses = [SHEET.points.astype(np.float32)] * len(both), []
@@ -283,7 +283,7 @@ def opencv_rig(known, sightings, _):
     return cv2.stereoCalibrate(objects, *seen, *lenses, size, flags=fixed, criteria=stop)[5:7]
 
 
-def scipy_rig(known, sightings, places):
+def scipy_rig(known, sightings, places, scale):
     """The second camera by scipy.optimize.least_squares with the sparsity of the Jacobian."""
     seen, points = sightings.seen, SHEET.points
     frames = sorted({s.frame for s in seen})
@@ -298,7 +298,7 @@ def scipy_rig(known, sightings, places):
             G = start[frames.index(s.frame)].stepped(x[at[s.frame] : at[s.frame] + 6])
             Z = X0.stepped(x[:6]) @ G if s.camera == 1 else G
             out[m * n : m * n + m] = (
-                (s.pose.pixels - known.cameras[s.camera].camera.project(Z.R, Z.t, points)) / NOISE
+                (s.pose.pixels - known.cameras[s.camera].camera.project(Z.R, Z.t, points)) / (NOISE * scale[s.camera])
             ).ravel()
         return out
 
