@@ -24,9 +24,7 @@ lenses = [
     Camera((1024, 768), [690.0, 690.0], [505.0, 380.0], [-0.10, 0.02]),
 ]
 aside = RigidMotion(exp([0.0, -0.5, 0.05]), np.array([0.48, 0.0, 0.12]))
-truth = Rig(
-    (RigCamera("left", lenses[0]), RigCamera("right", lenses[1], world=aside)), (RigTarget("platform", sheet),)
-)
+truth = Rig((RigCamera("left", lenses[0]), RigCamera("right", lenses[1], world=aside)), (RigTarget("platform", sheet),))
 
 # What is known beforehand: both cameras from their calibrations, with errors of the size that these state.
 rng = np.random.default_rng(1)
