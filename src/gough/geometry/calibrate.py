@@ -10,6 +10,7 @@ import numpy as np
 from gough.core.arguments import flag, one_of, texts, verb
 from gough.core.arrays import Array
 from gough.core.errors import GoughError, InputError, require
+from gough.core.rigid import RigidMotion
 from gough.core.rotations import exp, log
 from gough.core.text import number
 from gough.data import Poses
@@ -23,13 +24,7 @@ from gough.geometry.common_errors import with_common_errors
 from gough.geometry.descent import Arrived, approach, approach_robustly
 from gough.geometry.diagnosis import Diagnosis, conventions, effects, is_doubtful, warnings
 from gough.geometry.framed import base_names, moved_frames, platform_names
-from gough.geometry.frames import (
-    Frames,
-    Placement,
-    RigidMotion,
-    StatedFrames,
-    require_of_robot,
-)
+from gough.geometry.frames import Frames, Placement, StatedFrames, require_of_robot
 from gough.geometry.geometric import BASE, PLATFORM, SCALE, geometric
 from gough.geometry.held_out import HeldOut, closure, held_out
 from gough.geometry.reading_noise import ReadingNoise, reading_noise

@@ -8,8 +8,9 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError, require
+from gough.core.rigid import RigidMotion
 from gough.core.rotations import nearest_rotation
-from gough.geometry.frames import RigidMotion, hand_eye, procrustes
+from gough.geometry.frames import hand_eye, procrustes
 from gough.geometry.instruments.equations import Equations, State
 from gough.geometry.instruments.kinds import CAMERA, FRAME, POINT, TARGET
 from gough.geometry.instruments.layout import Slot, with_normal
