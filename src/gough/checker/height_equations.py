@@ -195,7 +195,7 @@ def point_spans(
     origin = (*middle, printer.heights[k])
     centers = []
     for i in range(3):
-        shift = (0, 0, printer.readings[k][i])
+        shift = (Fraction(0), Fraction(0), printer.readings[k][i])
         sides = zip(lower[3 * i : 3 * i + 3], upper[3 * i : 3 * i + 3], shift, origin, strict=True)
         centers.append([Span(a - s - o, b - s - o) for a, b, s, o in sides])
     size = [
