@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.vision.optics import compiled
+from gough.core.compiled_kernels import compiled
 
 _FREE = 9
 """Unknowns of a corner: u, v, the angles of both normals, width of the edges, slopes of the light, both levels."""
