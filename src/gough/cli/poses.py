@@ -1,8 +1,7 @@
 """`gough poses`: choose the poses of a calibration, or measure them from images."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -13,6 +12,7 @@ from typer.core import TyperGroup
 from gough.cli.options import AsJson, Images, ResultsFolder, StudyFolder
 from gough.cli.progress import progress_bar
 from gough.cli.terminal import show_results
+from gough.cli.workers import worker_pool
 from gough.core.errors import require
 from gough.core.progress import Progress
 from gough.report import results_folder
@@ -124,16 +124,16 @@ def measure(
 
     Images of one configuration are recognized by their names (c017-r03-i05.png: configuration 17, run 3) or by
     --table. Every image is tested against the calibration of the camera; exits with 1 if the images contradict it.
+    Ctrl-C ends it with exit code 130; results of an earlier run stay as they are.
     """
     lens, calibrated_with = read_camera(camera)
     sheet = calibrated_with if description is None else read_target(description)
     require(sheet is not None, f"{camera} does not say which target: add --target target.toml")
     assert sheet is not None
-    workers = ProcessPoolExecutor(jobs) if jobs > 1 else nullcontext()
     with (
         results_folder(out) as results,
         progress_bar() as progress,
-        workers as executor,
+        worker_pool(jobs, "run the command again with fewer --jobs") as executor,
         TemporaryDirectory() as place,
     ):
         files = with_stills(image_files(images), Path(place))

@@ -1,12 +1,8 @@
 """`gough reproduce`: rebuild a paper's experiment and compare its tables and figures with ours."""
 
 import json
-import signal
 from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, nullcontext
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +13,7 @@ from rich.text import Text
 from gough.cli.options import AsJson
 from gough.cli.progress import steps_shown
 from gough.cli.terminal import answer, console
+from gough.cli.workers import worker_pool
 from gough.core.errors import InputError, nearest
 from gough.papers import CAMPAIGNS, LEDGERS, PAPERS, Reproduction
 from gough.papers.reproduction import PAGE
@@ -57,7 +54,11 @@ def reproduce(
     folder = out or (Path(f"gough-reproduce-{paper}") if paper in CAMPAIGNS else None)
     times = _repetitions(paper, repetitions, full=full, workers=workers)
     with nullcontext() if folder is None else results_folder(folder, besides=LEDGERS) as results:
-        with _kept(folder if times is not None else None), steps_shown() as on_step, _pool(workers) as executor:
+        with (
+            _kept(folder if times is not None else None),
+            steps_shown() as on_step,
+            worker_pool(workers, "run the same command again to resume, with fewer --workers") as executor,
+        ):
             options: dict[str, Any] = {}
             if times is not None:
                 options = {"repetitions": times, "executor": executor, "folder": folder}
@@ -102,27 +103,6 @@ def _kept(folder: Path | None) -> Iterator[None]:
             words = f"Results so far are in {folder}: the same command resumes from there."
             console(stderr=True).print(words, soft_wrap=True)
         raise
-
-
-@contextmanager
-def _pool(workers: int) -> Iterator[Executor | None]:
-    """A pool of worker processes; None for one worker, which is this process."""
-    if workers == 1:
-        yield None
-        return
-    with ProcessPoolExecutor(workers, get_context("spawn"), _end_when_interrupted) as executor:
-        try:
-            yield executor
-        except BrokenProcessPool as error:
-            raise InputError(
-                "a worker process ended unexpectedly, possibly for lack of memory: run the same command again to "
-                "resume, with fewer --workers"
-            ) from error
-
-
-def _end_when_interrupted() -> None:
-    """Let Ctrl-C end a worker at once: workers have nothing to save."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _show(screen: Console, found: Reproduction) -> None:
