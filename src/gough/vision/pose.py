@@ -26,7 +26,8 @@ _APART = 25.0
 _FACING = 0.02
 """Tilt, rad, below which there is no second pose."""
 _PREDICTED = 30
-"""Degrees of freedom of the prediction of the noise, where residuals are smaller than it."""
+"""Degrees of freedom of the standard deviations of corners, which their own pixels give. Those of dots follow from the
+noise of the ground, which a nonlinear response makes another than that of the dots: there only residuals count."""
 _WORST = 1.0
 """Root mean square of the residuals beyond which the image is refused, pixels."""
 
@@ -113,7 +114,7 @@ def pose_of(seen: Sighting, target: AnyTarget, camera: Camera) -> MeasuredPose:
     gain, by_camera, by_point = _gain(R, t, points, seen.sigma, camera)
     by_light = gain @ light.factor.reshape(2 * len(seen), -1)
     uneven = by_light @ by_light.T
-    spread = _variance_factor(cost, 2 * len(seen) - 6) * inverse + uneven
+    spread = _variance_factor(cost, 2 * len(seen) - 6, 0 if seen.spots is not None else _PREDICTED) * inverse + uneven
     common = np.zeros((6, 0)) if camera.covariance is None else -gain @ by_camera @ _root(camera.covariance)
     dots = np.zeros((6, 0))
     if camera.dots_sigma > 0:
@@ -123,14 +124,12 @@ def pose_of(seen: Sighting, target: AnyTarget, camera: Camera) -> MeasuredPose:
     return MeasuredPose(R, t, spread, seen.which, residuals, left_out, seen.sigma, noise, uneven, common, dots, pixels)
 
 
-def _variance_factor(cost: float, freedom: int) -> float:
-    """By what the variances that the pixels' noise predicts are multiplied: as the residuals say, if they are larger.
+def _variance_factor(cost: float, freedom: int, predicted: int) -> float:
+    """By what the stated variances are multiplied: as the residuals say.
 
-    Few residuals that are small by chance count less: as if `_PREDICTED` more had the predicted size.
+    Few residuals that are small by chance count less: as if `predicted` more had the stated size.
     """
-    if cost >= freedom:
-        return cost / freedom
-    return (cost + _PREDICTED) / (freedom + _PREDICTED)
+    return cost / freedom if cost >= freedom else (cost + predicted) / (freedom + predicted)
 
 
 def camera_factor(R: Array, t: Array, points: Array, weight: Array, camera: Camera) -> Array:
