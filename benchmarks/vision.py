@@ -65,10 +65,10 @@ class Tally:
             return [name, "0", str(refused), "0", "—", "—", "—", "—", "—"]
         e = np.sqrt((np.array(self.errors) ** 2).mean(axis=0))
         rms = np.sqrt((np.vstack(self.pixels) ** 2).mean())
+        square = f"{np.mean(self.squares):.2f} ± {np.std(self.squares) / np.sqrt(n):.2f}"
         return [
             name, str(n), str(refused), str(self.wrong), f"{np.mean(self.used):.1f}", f"{rms:.4f}",
-            f"{np.mean(self.squares):.2f} ± {np.std(self.squares) / np.sqrt(n):.2f}", " ".join(f"{1e6 * v:.1f}" for v in e[:3]),
-            " ".join(f"{1e3 * np.degrees(v):.1f}" for v in e[3:]),
+            square, " ".join(f"{1e6 * v:.1f}" for v in e[:3]), " ".join(f"{1e3 * np.degrees(v):.1f}" for v in e[3:]),
         ]  # fmt: skip
 
 
