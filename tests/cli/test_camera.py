@@ -8,7 +8,7 @@ import pytest
 from gough.cli.app import run
 from gough.core.rotations import exp, log
 from gough.data import read_poses
-from gough.vision import Camera, Conditions, design_target, read_camera, render, write_target
+from gough.vision import Camera, Conditions, design_target, read_camera, read_image, render, write_target
 from gough.vision.target_drawing import png_file
 
 cv2 = pytest.importorskip("cv2")
@@ -134,6 +134,27 @@ def test_images_that_contradict_the_calibration_end_with_1(place, calibrated, tm
     assert run(["poses", "measure", *images, "--camera", str(tmp_path / "camera.toml"), "--out", str(out)]) == 1
     assert "contradict the calibration of the camera: the distortion is another one" in capsys.readouterr().out
     assert "distortion" in json.loads((out / "poses.json").read_text())["test"]["contradiction"]
+
+
+def test_an_interrupted_measurement_leaves_the_earlier_results(place, calibrated, tmp_path, capsys, monkeypatch):
+    out, images = tmp_path / "measured", sorted(str(path) for path in (place[0] / "images").glob("c*-r0.png"))[:4]
+    command = ["poses", "measure", *images, "--camera", str(calibrated / "camera.toml"), "--out", str(out)]
+    assert run(command) == 0
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    seen = []
+
+    def interrupted(file):
+        seen.append(file)
+        if len(seen) == 3:
+            raise KeyboardInterrupt
+        return read_image(file)
+
+    monkeypatch.setattr("gough.vision.poses.read_image", interrupted)
+    capsys.readouterr()
+    assert run(command) == 130
+    assert len(seen) == 3
+    assert "Stopped. Files are complete or were not written." in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
 
 
 def test_camera_files_are_converted(calibrated, tmp_path, capsys):

@@ -26,7 +26,8 @@ _WIDE = 0.45
 _BRIGHTEST = 40
 """Pixels that are at least as bright as what is called the brightest parts of an image."""
 _LARGER, _SMALLER = 3.0, (0.5, 0.25)
-_LEAST_RADIUS = 3.2
+_LEAST_RADIUS, _LARGE = 3.2, 5.0
+"""Radii of dots, pixels: below the first they are too far away, beyond the second they are not."""
 _SIMILAR = 1.5
 _DOTS = 13
 _FEWEST_TINY = 0.7
@@ -94,20 +95,21 @@ def _dot_faults(gray: Image, spots: Spots, target: DotTarget, identify: Identify
     far = ImageRefused(
         "too far away: its dots are smaller than 5 pixels; come nearer, or take a longer lens", cause="too far"
     )
-    if identify(larger, target.bright):
+    large = len(alike) >= _DOTS and float(np.median(_radius(alike))) > _LARGE
+    if not large and identify(larger, target.bright):
         yield far
     for part in _SMALLER:
         if identify(cv.resize(gray, None, fx=part, fy=part, interpolation=cv.INTER_AREA), target.bright):
             yield ImageRefused(
                 "out of focus or moved: the edges of its dots are wide; focus, and hold it still", cause="blurred"
             )
-    yield _other_board(gray)
     if len(alike) >= _DOTS and float(np.median(_radius(alike))) < _LEAST_RADIUS:
         yield ImageRefused(
             f"too far away: {len(alike)} dots of {np.median(_radius(alike)):.1f} pixels radius; come nearer, or take a "
             "longer lens",
             cause="too far",
         )
+    yield _other_board(gray)
     if _DOTS <= len(alike) < 0.9 * n and _at_border(alike.center, gray.shape):
         yield ImageRefused(
             f"partly outside the image: {len(alike)} of its {n} dots are seen, up to the edge of the image; move the "
