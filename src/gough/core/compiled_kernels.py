@@ -52,7 +52,7 @@ def _cached(dispatcher: Any, function: F) -> F:
     stamp = source_digest(function.__module__)
     if stamp is not None:
         try:
-            kept = FunctionCache(function)
+            kept = FunctionCache(function)  # type: ignore[no-untyped-call]
             kept._cache_file._source_stamp = stamp  # noqa: SLF001 - numba offers no other way to a stamp of several files
         except (AttributeError, RuntimeError, OSError):  # another numba, or no folder to write to: compile each time
             return cast("F", dispatcher)

@@ -21,8 +21,9 @@ _DARK = 0.16
 """Part of the range of levels below which the brightest parts of an image are dark."""
 _CLIPPED = 0.6
 """Share of the bright parts of an image that are saturated, beyond which it is over-exposed."""
-_WIDE = 0.45
-"""Width of the edges of dots beside their radius, beyond which they are out of focus."""
+_WIDE, _SOFT = 0.2, 1.5
+"""Width of the edges of dots beside their radius, and in pixels, beyond which they are out of focus; where blurred
+dots are near to each other, their windows end before their edges do."""
 _BRIGHTEST = 40
 """Pixels that are at least as bright as what is called the brightest parts of an image."""
 _LARGER, _SMALLER = 3.0, (0.5, 0.25)
@@ -136,10 +137,10 @@ def _spoilt(alike: Spots) -> ImageRefused | None:
             "over-exposed: the dots in it are as bright as a pixel can be; shorten the exposure", cause="over-exposed"
         )
     radius = _radius(alike)
-    if float(np.median(radius)) > _LEAST_RADIUS and float(np.median(alike.edge / radius)) > _WIDE:
+    wide = float(np.median(alike.edge / radius)) > _WIDE and float(np.median(alike.edge)) > _SOFT
+    if float(np.median(radius)) > _LEAST_RADIUS and wide:
         return ImageRefused(
-            "out of focus or moved: the edges of the dots in it are almost as wide as the dots; focus, and hold it "
-            "still",
+            "out of focus or moved: the edges of the dots in it are wide; focus, and hold it still",
             cause="blurred",
         )
     return None
