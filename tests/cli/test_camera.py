@@ -1,6 +1,7 @@
 """gough camera and gough poses measure: from images to a calibrated camera to poses, with bad images among them."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -136,25 +137,30 @@ def test_images_that_contradict_the_calibration_end_with_1(place, calibrated, tm
     assert "distortion" in json.loads((out / "poses.json").read_text())["test"]["contradiction"]
 
 
-def test_an_interrupted_measurement_leaves_the_earlier_results(place, calibrated, tmp_path, capsys, monkeypatch):
-    out, images = tmp_path / "measured", sorted(str(path) for path in (place[0] / "images").glob("c*-r0.png"))[:4]
-    command = ["poses", "measure", *images, "--camera", str(calibrated / "camera.toml"), "--out", str(out)]
-    assert run(command) == 0
-    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
-    seen = []
+def test_an_interrupted_measurement_keeps_what_was_measured(place, calibrated, tmp_path, capsys, monkeypatch):
+    """Results of an earlier run stay as they are, and the same command goes on where it stopped."""
+    out, images = tmp_path / "measured", sorted(str(path) for path in (place[0] / "images").glob("c*.png"))[:6]
+    options = ["--camera", str(calibrated / "camera.toml"), "--out", str(out), "--workers", "1"]
+    assert run(["poses", "measure", *images[:3], *options]) == 0
+    before = {name: (out / name).read_bytes() for name in ("poses.csv", "poses.json", "report.html")}
+    seen, stop = [], True
 
     def interrupted(file):
-        seen.append(file)
-        if len(seen) == 3:
+        seen.append(Path(file).name)
+        if stop and len(seen) == 2:
             raise KeyboardInterrupt
         return read_image(file)
 
     monkeypatch.setattr("gough.vision.poses.read_image", interrupted)
     capsys.readouterr()
-    assert run(command) == 130
-    assert len(seen) == 3
-    assert "Stopped. Files are complete or were not written." in capsys.readouterr().err
-    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+    assert run(["poses", "measure", *images, *options]) == 130
+    assert "Stopped" in capsys.readouterr().err
+    assert {name: (out / name).read_bytes() for name in before} == before
+    first, stop = seen.copy(), False
+    assert run(["poses", "measure", *images, *options]) == 0
+    assert len(read_poses(out / "poses.csv")) == 6
+    assert len(first) == 2
+    assert len(seen) == 4, "the three of the first run and the one before the interruption are not measured again"
 
 
 def test_camera_files_are_converted(calibrated, tmp_path, capsys):

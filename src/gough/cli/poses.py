@@ -9,10 +9,10 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from gough.cli.options import AsJson, Images, ResultsFolder, StudyFolder
+from gough.cli.campaigns import running
+from gough.cli.options import AsJson, Cluster, Images, ResultsFolder, StudyFolder, Workers
 from gough.cli.progress import progress_bar
 from gough.cli.terminal import show_results
-from gough.cli.workers import worker_pool
 from gough.core.errors import require
 from gough.core.progress import Progress
 from gough.report import results_folder
@@ -117,14 +117,15 @@ def measure(
     readings: Annotated[
         str, typer.Option(help="Columns of the table with the readings, in the order of the legs, e.g. leg1,leg2.")
     ] = "",
-    jobs: Annotated[int, typer.Option(min=1, help="Number of parallel processes.")] = 1,
+    workers: Workers = None,
+    cluster: Cluster = "",
     as_json: AsJson = False,
 ) -> None:
     """Measure poses from images: poses.csv for gough calibrate, an error budget, and reasons for rejected images.
 
     Images of one configuration are recognized by their names (c017-r03-i05.png: configuration 17, run 3) or by
     --table. Every image is tested against the calibration of the camera; exits with 1 if the images contradict it.
-    Ctrl-C ends it with exit code 130; results of an earlier run stay as they are.
+    Results are kept in the folder as they come: the same command resumes, and measures only new or changed images.
     """
     lens, calibrated_with = read_camera(camera)
     sheet = calibrated_with if description is None else read_target(description)
@@ -133,7 +134,7 @@ def measure(
     with (
         results_folder(out) as results,
         progress_bar() as progress,
-        worker_pool(jobs, "run the command again with fewer --jobs") as executor,
+        running(workers, cluster, out) as executor,
         TemporaryDirectory() as place,
     ):
         files = with_stills(image_files(images), Path(place))
@@ -147,6 +148,7 @@ def measure(
             size_sigma=size_sigma,
             readings_in=[name.strip() for name in readings.split(",") if name.strip()],
             executor=executor,
+            ledger=out,
             on_image=lambda done: progress.update(task, completed=done),
         )
         results.write(found.files)
