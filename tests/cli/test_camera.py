@@ -158,7 +158,7 @@ def test_an_interrupted_measurement_keeps_what_was_measured(place, calibrated, t
     assert {name: (out / name).read_bytes() for name in before} == before
     first, stop = seen.copy(), False
     assert run(["poses", "measure", *images, *options]) == 0
-    assert len(read_poses(out / "poses.csv")) == 6
+    assert len((out / "poses.csv").read_text().splitlines()) == 7
     assert len(first) == 2
     assert len(seen) == 4, "the three of the first run and the one before the interruption are not measured again"
 
