@@ -42,7 +42,7 @@ IMPORTERS = {
     "pinocchio": {"simulate"},
     "mujoco": {"simulate"},
     "cv2": {"vision"},
-    "yaml": {"vision"},
+    "yaml": {"core"},
     "cvxpy": {"dynamics"},
 }
 MODULES = sorted(SOURCE.rglob("*.py"))

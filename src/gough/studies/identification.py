@@ -88,7 +88,8 @@ class DynamicStudy(Study):
         table = self._robot_table
         if table.file is not None:
             with self.at("robot", "file"):
-                stated = Stated(tuple(table.actuated), table.platform, tuple(table.pose), tuple(table.home))
+                lists = (tuple(each) for each in (table.pose, table.home, table.fixed))
+                stated = Stated(tuple(table.actuated), table.platform, *lists)
                 return robot_from_file(self.path.parent / table.file, table.variant, stated)
         with self.at("robot"):
             assert table.family is not None
