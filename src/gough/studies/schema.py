@@ -113,6 +113,8 @@ class DataTable(Table):
     isolated ones of at most 3 samples and leave out the rows around others."""
     resample: bool = False
     """Whether uneven times are the exact instants of the samples, which are then interpolated to an even grid."""
+    clocks: Literal["one", "compare", "correct"] = "one"
+    """Whether efforts and motion have one clock; or their offset and drift are estimated and reported; or corrected."""
 
 
 class EffortsTable(Table):
