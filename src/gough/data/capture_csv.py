@@ -1,8 +1,8 @@
 """CSV files of motion capture, whose heads take several lines: OptiTrack Motive and Vicon Nexus.
 
 Motive (format versions 1.2x): pairs of keys and values in the first line, then lines of types, names, identifiers and
-kinds of columns, and a line that begins with Frame. Nexus: the name of a section, its rate, the names of trajectories or
-segments, a line that begins with Frame, and a line of units.
+kinds of columns, and a line that begins with Frame. Nexus: the name of a section, its rate, the names of trajectories
+or segments, a line that begins with Frame, and a line of units.
 """
 
 import csv
