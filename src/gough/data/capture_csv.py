@@ -46,7 +46,8 @@ def captured(data: bytes, path: Path) -> Captured | None:
 
 def _lines(data: bytes, path: Path) -> tuple[list[list[str]], list[int]]:
     """Cells of the first lines, and where each line ends."""
-    ends, begin = [], 0
+    ends: list[int] = []
+    begin = 0
     while len(ends) < _MOST_LINES and begin < len(data):
         begin = data.find(b"\n", begin) + 1 or len(data)
         ends.append(begin)

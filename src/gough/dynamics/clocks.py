@@ -23,6 +23,7 @@ from gough.estimates import estimate
 from gough.methods import WeightedLeastSquares
 from gough.methods.statistical.identifiability import identifiability
 from gough.problem import LinearProblem
+from gough.region import ConfidenceEllipsoid
 from gough.robots.model import DynamicModel
 from gough.unknowns import Unknowns
 
@@ -183,6 +184,7 @@ class _Compared:
     def sigmas(self) -> tuple[float, float]:
         """σ of late and drift, with the autocorrelation of the residuals."""
         answer = estimate(self.problem, WeightedLeastSquares(), strict=False)
+        assert isinstance(answer.region, ConfidenceEllipsoid)
         covariance = answer.region.covariance[-2:, -2:]
         known = bool(np.isfinite(covariance).all()) and bool((np.diag(covariance) > 0).all())
         require(known, "the efforts do not change enough to compare two clocks: record a faster motion")

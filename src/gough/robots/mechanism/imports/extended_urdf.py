@@ -61,12 +61,11 @@ def _beside(path: Path) -> Path:
 
 def _pairs(stated: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """First frame, second frame and type of each closure."""
-    pairs = stated.get("closed_loop")
+    pairs: Any = stated.get("closed_loop")
     require(
         _is_list(pairs) and all(_is_list(pair, str) and len(pair) == 2 for pair in pairs),
         "'closed_loop' must be a list of pairs of frames, such as [[loop1_A, loop1_B]]",
     )
-    assert isinstance(pairs, Sequence)
     kinds = stated.get("type", ["6d"] * len(pairs))
     require(_is_list(kinds, str), "'type' must be a list of 3d and 6d, one for each pair of 'closed_loop'")
     require(len(kinds) == len(pairs), f"'closed_loop' has {len(pairs)} pairs, but 'type' has {len(kinds)} entries")
