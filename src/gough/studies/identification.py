@@ -90,8 +90,8 @@ class DynamicStudy(Study):
         table = self._robot_table
         if table.file is not None:
             with self.at("robot", "file"):
-                lists = (tuple(each) for each in (table.pose, table.home, table.fixed))
-                stated = Stated(tuple(table.actuated), table.platform, *lists)
+                where = tuple(table.pose), tuple(table.home), tuple(table.fixed)
+                stated = Stated(tuple(table.actuated), table.platform, *where)
                 return robot_from_file(self.path.parent / table.file, table.variant, stated)
         with self.at("robot"):
             assert table.family is not None
