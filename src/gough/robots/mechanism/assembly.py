@@ -288,7 +288,8 @@ def _check_mobility(mechanism: Mechanism, scaled: Array, rank: int) -> None:
         raise InputError(
             f"{mechanism.name} has {mobility} freedoms but {n} actuators ({count}): with the actuators held still, "
             f"{free} can move. Hold it by a closure direction, take a freedom from a joint, or actuate it. If it is "
-            f"idle, as the spin of a rod between two ball joints, hold it (--fixed): fix {', '.join(_idle(at, scaled, mobility - n))}"
+            "idle, as the spin of a rod between two ball joints, hold it (--fixed): "
+            f"fix {', '.join(_idle(at, scaled, mobility - n))}"
         )
     require(
         mobility == n,
