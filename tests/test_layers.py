@@ -43,7 +43,7 @@ IMPORTERS = {
     "pinocchio": {"simulate"},
     "mujoco": {"simulate"},
     "cv2": {"vision"},
-    "yaml": {"vision"},
+    "yaml": {"core"},
     "cvxpy": {"dynamics"},
     "distributed": {"campaigns"},
     "submitit": {"campaigns"},

@@ -7,7 +7,7 @@ import pytest
 
 from gough import InputError
 from gough.cli.app import run
-from gough.robots.mechanism.imports import read_urdf_or_mjcf
+from gough.robots.mechanism.imports import read_description
 from gough.studies import IdentificationStudy
 from gough.studies.mechanism_file import MechanismFile, Stated, read_mechanism, read_mechanism_robot
 
@@ -70,7 +70,7 @@ def test_home_is_the_position_in_which_the_file_draws_the_platform(files):
     ("name", "stated", "said"),
     [
         ("bars.xml", {}, r"bars\.xml: the file names no actuators: .*some of q1, p1, q2, p2"),
-        ("bars.xml", {"actuated": ("q1", "q2")}, "which body is the platform: .*one of left, rod1, load, right, rod2"),
+        ("bars.xml", {"pose": ("x", "y"), "actuated": ("q1", "q2")}, "the platform: .*one of left, rod1, load, right"),
         (
             "motors.xml",
             {"platform": "rod1"},
@@ -92,7 +92,7 @@ def test_what_a_file_leaves_open_is_refused_with_the_candidates(files, name, sta
 def test_a_file_that_is_neither_urdf_nor_mjcf_is_refused(tmp_path):
     (tmp_path / "page.xml").write_text("<html/>")
     with pytest.raises(InputError, match="the root element must be <robot> or <mujoco>"):
-        read_urdf_or_mjcf(tmp_path / "page.xml")
+        read_description(tmp_path / "page.xml")
 
 
 def test_joints_may_be_the_coordinates_of_the_platform(files):
@@ -102,9 +102,19 @@ def test_joints_may_be_the_coordinates_of_the_platform(files):
     assert by_joints.inverse([0.1, -0.2]) == pytest.approx([0.1, -0.2], abs=1e-12)
 
 
+def test_without_a_platform_the_actuated_joints_are_the_pose(files):
+    mechanism = read_mechanism(files / "motors.xml")
+    assert mechanism.platform.pose == mechanism.actuated == ("q1", "q2")
+    assert mechanism.platform.home == (0.0, 0.0)
+    with pytest.raises(InputError, match="fixed: no joint is called 'q9'"):
+        read_mechanism(files / "motors.xml", Stated(fixed=("q9",)))
+    with pytest.raises(InputError, match="fixed: 'q1' is actuated"):
+        read_mechanism(files / "motors.xml", Stated(fixed=("q1",)))
+
+
 def test_the_command_examines_and_converts_them(files, capsys):
     path = str(files / "motors.xml")
-    assert run(["mechanism", path]) == 2
+    assert run(["mechanism", path, "--pose", "x, y"]) == 2
     assert "state it (--platform" in " ".join(capsys.readouterr().err.split())
     beside = ["--platform", "load", "--pose", "x, y", "--home=0, 400 mm"]
     assert run(["mechanism", path, *beside, "--write", str(files / "bars.toml")]) == 0
@@ -151,9 +161,9 @@ def test_a_study_names_such_a_file(files):
     study = IdentificationStudy.read(path)
     assert study.robot.pose_names == ("x", "y")
     assert study.channels == (("q1", "q2"), ("tau1", "tau2"))
-    path.write_text(STUDY.format(""))
+    path.write_text(STUDY.format('pose = ["x", "y"]'))
     with pytest.raises(InputError, match=r"study\.toml, line 2, \[robot\] file: .*motors\.xml: the file does"):
         IdentificationStudy.read(path)
     path.write_text(STUDY.format("").replace('file = "motors.xml"', 'family = "h4"\npose = ["x"]'))
-    with pytest.raises(InputError, match="are for a URDF or MJCF file"):
+    with pytest.raises(InputError, match="are for a URDF, SDF or MJCF file"):
         IdentificationStudy.read(path)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gough.cli.options import Actuated, AsJson, Home, PlatformBody, Pose, stated_beside_file
+from gough.cli.options import Actuated, AsJson, Fixed, Home, PlatformBody, Pose, stated_beside_file
 from gough.cli.terminal import answer, say, tell
 from gough.core.errors import InputError, nearest, require
 from gough.core.files import new_file
@@ -26,19 +26,25 @@ from gough.studies.mechanism_text import mechanism_text
 
 
 def mechanism(
-    file: Annotated[str, typer.Argument(help=f"Mechanism file (TOML, URDF or MJCF), or one of: {', '.join(ROBOTS)}.")],
+    file: Annotated[
+        str,
+        typer.Argument(
+            help=f"Mechanism file (TOML, URDF, YAML of an Extended URDF, SDF, MJCF), or one of: {', '.join(ROBOTS)}."
+        ),
+    ],
     *,
     actuated: Actuated = "",
     platform: PlatformBody = "",
     pose: Pose = "",
     home: Home = "",
+    fixed: Fixed = "",
     write: Annotated[
         Path | None, typer.Option(help="Also write the mechanism, part by part, to this new TOML file.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Check a mechanism: degrees of freedom, assembly, singularities, limits, and base dynamic parameters."""
-    robot = _robot(file, stated_beside_file(actuated, platform, pose, home))
+    robot = _robot(file, stated_beside_file(actuated, platform, pose, home, fixed))
     examined = examine(robot)
     found = base_parameters(robot)
     if write is not None:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from gough.cli.options import Actuated, Home, PlatformBody, Pose, stated_beside_file
+from gough.cli.options import Actuated, Fixed, Home, PlatformBody, Pose, stated_beside_file
 from gough.cli.progress import steps_shown
 from gough.cli.terminal import say
 from gough.core.errors import require
@@ -31,6 +31,7 @@ def new(
     platform: PlatformBody = "",
     pose: Pose = "",
     home: Home = "",
+    fixed: Fixed = "",
     example: Annotated[bool, typer.Option(help="Also simulate data, so that the study can be run.")] = False,
     repeats: Annotated[
         bool | None,
@@ -61,7 +62,7 @@ def new(
             robot,
             repeats=repeats,
             recordings=named,
-            stated=stated_beside_file(actuated, platform, pose, home),
+            stated=stated_beside_file(actuated, platform, pose, home, fixed),
             seed=seed if example else None,
             on_step=on_step,
         )

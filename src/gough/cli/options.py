@@ -15,10 +15,13 @@ StudyFolder = Annotated[
 ResultsFolder = Annotated[Path, typer.Option(help="Folder for the results: new, empty or from an earlier run.")]
 Images = Annotated[list[Path], typer.Argument(help="Images of the target, or folders that contain them.")]
 Actuated = Annotated[
-    str, typer.Option(help="Actuated coordinates of a URDF or MJCF file, with commas between them.", show_default=False)
+    str,
+    typer.Option(
+        help="Actuated coordinates of a URDF, SDF or MJCF file, with commas between them.", show_default=False
+    ),
 ]
 PlatformBody = Annotated[
-    str, typer.Option("--platform", help="Body of a URDF or MJCF file that is the platform.", show_default=False)
+    str, typer.Option("--platform", help="Body of a URDF, SDF or MJCF file that is the platform.", show_default=False)
 ]
 Pose = Annotated[
     str,
@@ -30,6 +33,12 @@ Pose = Annotated[
 Home = Annotated[
     str,
     typer.Option(help="Values of these coordinates inside the workspace, such as '0, 0, 400 mm'.", show_default=False),
+]
+Fixed = Annotated[
+    str,
+    typer.Option(
+        help="Joints of the file to hold still, such as the spin of a rod between two ball joints.", show_default=False
+    ),
 ]
 Workers = Annotated[
     int | None,
@@ -59,10 +68,10 @@ Processes = Annotated[int, typer.Option("--workers", min=1, help="Number of para
 TargetFile = Annotated[Path, typer.Option("--target", help="Description of the target (TOML).")]
 
 
-def stated_beside_file(actuated: str, platform: str, pose: str, home: str) -> Stated:
-    """Actuators and platform of a URDF or MJCF file, from the options of a command."""
-    lists = [tuple(word.strip() for word in text.split(",") if word.strip()) for text in (actuated, pose, home)]
-    return Stated(lists[0], platform, lists[1], tuple(_number_or_text(word) for word in lists[2]))
+def stated_beside_file(actuated: str, platform: str, pose: str, home: str, fixed: str) -> Stated:
+    """Actuators and platform of a file of another program, from the options of a command."""
+    lists = [tuple(word.strip() for word in text.split(",") if word.strip()) for text in (actuated, pose, home, fixed)]
+    return Stated(lists[0], platform, lists[1], tuple(_number_or_text(word) for word in lists[2]), lists[3])
 
 
 def _number_or_text(word: str) -> float | str:

@@ -14,6 +14,7 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError, require
+from gough.data.capture_csv import captured
 from gough.data.sources import MASK, require_kind
 
 _SEPARATORS = (",", ";", "\t")
@@ -29,7 +30,8 @@ class CsvSource:
     """A CSV file in memory: its heads are known, its numbers are read on demand.
 
     Comment lines before the heads are skipped. Cells are separated by commas, semicolons or tabs; with the latter two
-    numbers may have decimal commas.
+    numbers may have decimal commas. Heads of several lines, as programs of motion capture write them, are joined: see
+    `gough.data.capture_csv`.
     """
 
     rate: float | None = None
@@ -39,6 +41,11 @@ class CsvSource:
         self._path = path
         self._data = path.read_bytes()
         require_kind(path, "CSV", self._data[:8])
+        if (capture := captured(self._data, path)) is not None:
+            self.heads, self.rate, self._begin, self._line = capture
+            self._end, self._separator, self._n_cells = len(self._data.rstrip()), ",", len(self.heads)
+            self._decimal_comma = False
+            return
         self._begin, self._line, head = _head_line(self._data, path)
         self._end = len(self._data.rstrip()) if self._data[-2:].isspace() else len(self._data)
         try:

@@ -56,6 +56,8 @@ class Recording(ArrayValue):
     """Date and time of the first sample of the source, where the source has it."""
     notes: tuple[str, ...] = ()
     """Remarks of whoever made the recording, such as that its times seem to be in another unit."""
+    jitter: float = 0.0
+    """Root mean square deviation of the source's times from the even grid, s."""
 
     def __post_init__(self) -> None:
         for field in ("names", "units", "notes"):

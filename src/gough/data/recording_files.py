@@ -170,7 +170,7 @@ def _recording(
     samples = source.load(chosen.columns, missing=missing)
     require(len(samples) > 0, f"{path} has no row")
     _require_numbers(samples, source, chosen.columns, path, missing=missing)
-    start, rows, began = source.start, None, ""
+    start, rows, began, jitter = source.start, None, "", 0.0
     notes: tuple[str, ...] = ()
     if chosen.time_column is not None:
         times = source.times(chosen.time_column)
@@ -186,6 +186,7 @@ def _recording(
             clock = clock_of(times, about, rate=rate, missing=missing)
             rate, start, began, notes = clock.rate, clock.start, clock.began, clock.remarks
             samples, rows = _on_grid(samples, clock.place)
+            jitter = clock.jitter
     elif rate is not None and source.rate is not None:
         agree = abs(rate / source.rate - 1) <= 1e-6
         require(agree, f"{path}: a rate of {rate:.6g} Hz is stated, but the file states {source.rate:.6g} Hz")
@@ -197,7 +198,7 @@ def _recording(
     assert rate is not None  # the layout has asked for it
     try:
         units = tuple(si for _, si in sizes)
-        return Recording(chosen.names, units, samples, rate, start, str(path), rows, began=began, notes=notes)
+        return Recording(chosen.names, units, samples, rate, start, str(path), rows, began, notes, jitter)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
 

@@ -230,6 +230,8 @@ class Clock:
     """Date and time of the first row, where the file has it."""
     remarks: tuple[str, ...] = ()
     """What looks odd though it may be right."""
+    jitter: float = 0.0
+    """Root mean square deviation of the times from the even grid, s."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -496,7 +498,8 @@ def _even(times: Seconds, stated: float | None, *, missing: bool) -> Clock:
         doubt = 2 * (off[worst] + times.spacing + np.spacing(values[-1])) / values[-1]
         rate = _shortest(rate, float(doubt))
     remarks = (*times.remarks, *_on_rate(times, rate))
-    return Clock(rate if stated is None else float(stated), times.start, place, times.began, remarks)
+    jitter = float(np.sqrt(np.mean(off**2)))
+    return Clock(rate if stated is None else float(stated), times.start, place, times.began, remarks, jitter)
 
 
 def _on_rate(times: Seconds, rate: float) -> Iterable[str]:

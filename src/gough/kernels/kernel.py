@@ -107,6 +107,26 @@ class Kernel:
         tape = self.tape
         return self._run(lambda arrays, sizes, n: replay(tape, arrays, sizes, n), values, named)
 
+    def interpreted(self, *values: Any, **named: Any) -> dict[str, Array]:
+        """The outputs by name, sample by sample in CasADi's interpreter: for few samples of a long kernel.
+
+        A replay in NumPy costs about 20 µs for each instruction, whatever the number of samples; the interpreter costs
+        nanoseconds for each instruction and sample, and needs no compiler.
+
+        Examples:
+            >>> trace(lambda x: x**2, name="square", inputs={"x": ()}).interpreted([1.0, float("nan"), 3.0])
+            {'square': array([ 1., nan,  9.])}
+        """
+        return self._run(self._interpret, values, named)
+
+    def _interpret(self, arrays: list[Array], sizes: list[int], n_samples: int) -> list[Array]:
+        results = [np.empty((n_samples, size)) for size in sizes]
+        for k in range(n_samples):
+            found = self.function.call([array[k if len(array) > 1 else 0] for array in arrays])
+            for result, values in zip(results, found, strict=True):
+                result[k] = np.asarray(values).ravel()
+        return results
+
     def enclose(self, *values: Any, **named: Any) -> dict[str, Interval]:
         """Intervals holding the outputs for all points of the inputs, which are intervals or numbers.
 

@@ -30,6 +30,7 @@ from gough.data import (
     read_recording,
 )
 from gough.data import Step as PreparationStep
+from gough.data.clock_correction import retimed
 from gough.dynamics import (
     Ellipsoid,
     Identified,
@@ -45,6 +46,7 @@ from gough.dynamics import (
     runs,
 )
 from gough.dynamics.bodies.program import solvers
+from gough.dynamics.clocks import clock_report, compare_clocks
 from gough.dynamics.effects import chosen_effects
 from gough.dynamics.named import chosen_methods
 from gough.dynamics.periodic.path import stated_covariance
@@ -88,7 +90,8 @@ class DynamicStudy(Study):
         table = self._robot_table
         if table.file is not None:
             with self.at("robot", "file"):
-                stated = Stated(tuple(table.actuated), table.platform, tuple(table.pose), tuple(table.home))
+                where = tuple(table.pose), tuple(table.home), tuple(table.fixed)
+                stated = Stated(tuple(table.actuated), table.platform, *where)
                 return robot_from_file(self.path.parent / table.file, table.variant, stated)
         with self.at("robot"):
             assert table.family is not None
@@ -378,11 +381,21 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
 
     def _prepared(self, which: str, sources: Sequence[SourceTable]) -> MeasuredMotion:
         recordings = [self.recording(source, ("data", which, i)) for i, source in enumerate(sources)]
-        coordinates, efforts = self.channels
         with self.at("preparation"):
-            actuators = dict(zip(self.robot.actuators, efforts, strict=True))
-            parts = [prepare(one, coordinates, actuators, self.steps(one.rate)) for one in recordings]
-            return MeasuredMotion.concatenate(*parts)
+            return MeasuredMotion.concatenate(*map(self._prepared_one, recordings))
+
+    def _prepared_one(self, recording: Recording) -> MeasuredMotion:
+        """One recording, its clocks compared and corrected where the study asks for it."""
+        coordinates, efforts = self.channels
+        actuators, steps = dict(zip(self.robot.actuators, efforts, strict=True)), self.steps(recording.rate)
+        wanted = self.table.data.clocks
+        if wanted == "one":
+            return prepare(recording, coordinates, actuators, steps)
+        clocks = compare_clocks(self.robot, recording, coordinates, efforts, steps)
+        is_corrected = wanted == "correct"
+        moved = retimed(recording, efforts, clocks.late, clocks.drift) if is_corrected else recording
+        motion = prepare(moved, coordinates, actuators, steps)
+        return replace(motion, account=(*motion.account, clock_report(clocks, motion, is_corrected=is_corrected)))
 
     def recording(self, source: SourceTable, place: Place) -> Recording:
         """The channels of the study in a file; units that are not stated are those of the robot."""
@@ -497,6 +510,8 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
         with self.at("data", "missing"):
             bridges = self.table.data.missing == "bridge"
             require(not bridges, 'repeats are not filtered, so that nothing is bridged: state missing = "mask"')
+        with self.at("data", "clocks"):
+            require(self.table.data.clocks == "one", "clocks are compared in single recordings, not in repeats")
         with self.at("repeats", "orders"):
             orders = table.orders or [1]
             require(sorted(set(orders)) == orders, "orders must increase")

@@ -26,7 +26,7 @@ from gough.robots.mechanism import (
     Platform,
 )
 from gough.robots.mechanism.description import require_known
-from gough.robots.mechanism.imports import SUFFIXES, Imported, read_mjcf, read_urdf, read_urdf_or_mjcf
+from gough.robots.mechanism.imports import SUFFIXES, Imported, read_description, read_mjcf, read_urdf
 from gough.robots.mechanism.parameters import UNITS
 from gough.robots.mechanism.parts import BASE, FREEDOMS
 from gough.robots.mechanism.placement import AXES, Rotation, Vector, facing, rotation, turned
@@ -46,14 +46,14 @@ from gough.studies.toml import TomlFile
 _TURN = re.compile(r"\s*(-?[xyz])\s+(.+)")
 _TEXT = re.compile(r"([-+0-9.eE,\s]+?)\s*([^-+0-9.,\s].*)?")
 _LENGTHS = {"turn": "rad", "slide": "m"}
-_KEYS = "actuated, platform, pose and home"
+_KEYS = "actuated, platform, pose, home and fixed"
 _REPEATED = ("bodies", "joints", "closures")
 """Tables that [[legs]] repeats."""
 
 
 @dataclass(frozen=True)
 class Stated:
-    """Actuators and platform of a mechanism in a URDF or MJCF file; what is empty is taken from the file."""
+    """Actuators and platform of a mechanism in a file of another program; what is empty is taken from the file."""
 
     actuated: tuple[str, ...] = ()
     """Names of the actuated coordinates."""
@@ -63,6 +63,8 @@ class Stated:
     """Coordinates of the platform: of its body, or of joints."""
     home: tuple[Any, ...] = ()
     """A value of each, in SI units or as text with a unit."""
+    fixed: tuple[str, ...] = ()
+    """Names of joints that are held still, such as idle ones."""
 
     @property
     def is_empty(self) -> bool:
@@ -71,7 +73,7 @@ class Stated:
 
 
 def read_mechanism(path: str | Path, stated: Stated | None = None) -> Mechanism:
-    """The mechanism in a TOML file, or in a URDF or MJCF file with what is stated beside it.
+    """The mechanism in a TOML file, or in a URDF, MJCF, SDF or Extended-URDF file with what is stated beside it.
 
     Raises:
         InputError: no such file, no TOML or XML, an unknown or missing key, a value or a name that cannot be; with the
@@ -81,10 +83,10 @@ def read_mechanism(path: str | Path, stated: Stated | None = None) -> Mechanism:
     if Path(path).suffix.lower() not in SUFFIXES:
         require(given.is_empty, f"{path} states actuators and platform itself: leave {_KEYS} out")
         return _calibrated(path) or MechanismFile.read(path).mechanism
-    imported = read_urdf_or_mjcf(path)
+    imported = read_description(path, given.actuated)
     keys = {"actuated": given.actuated, "platform": given.platform, "pose": given.pose}
     try:
-        drawn = imported.completed(**keys)  # type: ignore[arg-type]
+        drawn = imported.held(given.fixed).completed(**keys)  # type: ignore[arg-type]
         if not given.home:
             return drawn
         wanted = drawn.platform.pose

@@ -263,7 +263,7 @@ def robot_lines(of: DynamicModel, *, family: str = "", file: str = "", stated: S
     nested = [f'# variant = "{variant}"  {either}'] if variant and others else []
     if file:
         beside = stated or Stated()
-        lists = {"actuated": beside.actuated, "pose": beside.pose, "home": beside.home}
+        lists = {"actuated": beside.actuated, "pose": beside.pose, "home": beside.home, "fixed": beside.fixed}
         lines = [f"{key} = [{', '.join(map(_toml, values))}]" for key, values in lists.items() if values]
         lines += [f"platform = {_quoted(beside.platform)}"] if beside.platform else []
         return ["[robot]", f"file = {_quoted(file)}  # the mechanism; `gough mechanism` checks it", *lines, *nested]

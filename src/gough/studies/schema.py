@@ -47,7 +47,7 @@ class RobotTable(Table):
     family: str | None = None
     """Family of the robot: h4, par4, delta, five-bar, palida, 6-ups, 6-ucu or 3-rrr."""
     file: str | None = None
-    """A mechanism file, instead of a family: TOML, URDF or MJCF."""
+    """A mechanism file, instead of a family: TOML, URDF, Extended URDF (YAML), SDF or MJCF."""
     actuated: list[str] = []
     """Actuated coordinates of a URDF or MJCF file; default: its actuators, or all where it has no loops."""
     platform: str = ""
@@ -56,6 +56,8 @@ class RobotTable(Table):
     """Coordinates of that platform: some of x, y, z, roll, pitch, yaw, or coordinates of joints."""
     home: list[float | str] = []
     """A value of each, well inside the workspace; default: the position in which the file describes the mechanism."""
+    fixed: list[str] = []
+    """Joints of such a file that are held still, such as the spin of a rod between two ball joints."""
     variant: str | None = None
     """One of the robot's nested models; the most detailed one by default."""
     geometry: dict[str, Any] | str = {}
@@ -68,8 +70,10 @@ class RobotTable(Table):
             raise ValueError('say which robot: either family = "palida" or another name, or file = "my-robot.toml"')
         if self.file is not None and self.geometry:
             raise ValueError("a mechanism file has its own dimensions: leave geometry out")
-        if (self.actuated or self.platform or self.pose or self.home) and self.file is None:
-            raise ValueError("actuated, platform, pose and home are for a URDF or MJCF file: leave them out")
+        if (self.actuated or self.platform or self.pose or self.home or self.fixed) and self.file is None:
+            raise ValueError(
+                "actuated, platform, pose, home and fixed are for a URDF, SDF or MJCF file: leave them out"
+            )
         return self
 
 
@@ -109,6 +113,8 @@ class DataTable(Table):
     isolated ones of at most 3 samples and leave out the rows around others."""
     resample: bool = False
     """Whether uneven times are the exact instants of the samples, which are then interpolated to an even grid."""
+    clocks: Literal["one", "compare", "correct"] = "one"
+    """Whether efforts and motion have one clock; or their offset and drift are estimated and reported; or corrected."""
 
 
 class EffortsTable(Table):

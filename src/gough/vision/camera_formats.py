@@ -8,6 +8,7 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
+from gough.core.yaml_text import parsed_yaml
 from gough.vision.camera import camera_toml, read_camera
 from gough.vision.lens import BROWN, Camera
 from gough.vision.opencv import opencv
@@ -54,7 +55,7 @@ def read_any_camera(path: str | Path, *, size: tuple[int, int] | None = None, na
     try:
         if path.suffix.lower() in (".xml", ".json") or "opencv-matrix" in text:
             return _from_opencv(text, size)
-        data = _parsed(text)
+        data = parsed_yaml(text, "camera file of ROS or Kalibr")
         if "distortion_model" in data or "image_width" in data:
             return _from_ros(data, size)
         return _from_kalibr(data, size, name)
@@ -85,22 +86,6 @@ calibrate with --lens tangential, or choose another format
     if form == "opencv":
         return _to_opencv(camera, xml=xml)
     return _to_ros(camera) if form == "ros" else _to_kalibr(camera)
-
-
-def _parsed(text: str) -> Mapping[str, Any]:
-    try:
-        import yaml  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise InputError(
-            "YAML files are read with PyYAML, which is not installed: pip install gough[vision]"
-        ) from error
-    try:
-        data = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise InputError(f"it is no YAML: {str(error).splitlines()[0]}") from error
-    require(isinstance(data, Mapping), "it is no camera file of ROS or Kalibr")
-    assert isinstance(data, Mapping)
-    return data
 
 
 def _numbers(values: Any, what: str, count: int | None = None) -> Array:

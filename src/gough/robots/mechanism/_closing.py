@@ -70,6 +70,29 @@ def closures(at: Structure, s: Expression) -> Expression:
     return ex.vector(*(rows or [0.0]))
 
 
+def turned_away(at: Structure, s: Expression) -> Expression:
+    """1 - cos of the angle by which each hinge or frame is turned away; where there is none, zero.
+
+    The equations of an attitude also hold at half a turn. With these beside them, the sum of squares is 2 - 2 cos of
+    the angle, which leads a search to the attitude that is meant.
+    """
+    rows: list[Expression] = []
+    positions = Positions(s)
+    for closure, *links in at.closures:
+        held = [d for d in closure.directions if len(d) == 2]
+        free = [axis for axis in "xyz" if f"r{axis}" not in held]
+        if len(held) < 2:
+            continue
+
+        def cosine(axis: str, closure: Closure = closure, links: list[int] = links) -> Expression:
+            columns = [ex.vector(*(row[AXIS[axis]] for row in place.rotation)) for place in closure.placements]
+            ends = [carried(at, *end, positions, is_point=False) for end in zip(links, columns, strict=True)]
+            return ex.dot(*ends)
+
+        rows.append(1.0 - cosine(free[0]) if free else (3.0 - (cosine("x") + cosine("y") + cosine("z"))) / 2.0)
+    return ex.vector(*(rows or [0.0]))
+
+
 def _rows(at: Structure, closure: Closure, links: tuple[int, int], s: Positions) -> list[Expression]:
     def axis(end: int, direction: str) -> Expression:
         """An axis of one of the two frames, in the base frame."""

@@ -10,7 +10,7 @@ from gough.core.errors import InputError, require
 from gough.kernels import Kernel, trace
 from gough.kernels import expression as ex
 from gough.kernels.expression import Expression
-from gough.robots.mechanism._closing import closures
+from gough.robots.mechanism._closing import closures, turned_away
 from gough.robots.mechanism.description import Mechanism
 from gough.robots.mechanism.structure import Structure, structure
 
@@ -20,6 +20,7 @@ CLOSED = 1e-10
 """Gaps below this share of the mechanism's size are rounding."""
 _STEPS = 100
 _TRIES = 30
+_FEWER = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +53,18 @@ def closure_kernel(mechanism: Mechanism) -> Kernel:
         return {"gaps": gaps, "C": ex.derivative(gaps, s)}
 
     return trace(equations, name="closures", inputs={"s": at.n})
+
+
+@lru_cache(maxsize=8)
+def _search_kernel(mechanism: Mechanism) -> Kernel:
+    """As `closure_kernel`, with rows that tell an attitude from the one half a turn away."""
+    at = structure(mechanism)
+
+    def equations(s: Expression) -> dict[str, Expression]:
+        gaps = ex.vector(closures(at, s), turned_away(at, s))
+        return {"gaps": gaps, "C": ex.derivative(gaps, s)}
+
+    return trace(equations, name="search", inputs={"s": at.n})
 
 
 @lru_cache(maxsize=8)
@@ -123,7 +136,7 @@ def _scaled(mechanism: Mechanism, s: Array, size: float) -> tuple[Array, int]:
     """The Jacobian of the closure equations without units, and its rank."""
     at = structure(mechanism)
     by_row, by_column = scales(at, size)
-    C = closure_kernel(mechanism).replay(s)["C"].reshape(-1, at.n) / by_row[:, None] * by_column
+    C = closure_kernel(mechanism).interpreted(s)["C"].reshape(-1, at.n) / by_row[:, None] * by_column
     values = np.linalg.svd(C, compute_uv=False)
     rank = int((values > SMALL * values[0]).sum()) if values[0] > 0 else 0
     return C[: len(at.rows)], rank
@@ -158,8 +171,9 @@ def _closed(mechanism: Mechanism, start: Array, size: float) -> Array:
             words = zip(mechanism.platform.pose, elsewhere[0, list(at.pose)].tolist(), strict=True)
             pose = ", ".join(f"{word} = {value:.3g}" for word, value in words)
             hint = f"It does close at the pose {pose}. {hint}"
-    worst = np.argsort(-np.abs(gaps))[:3]
     by_row = scales(at, size)[0]
+    gaps = gaps[: len(by_row)]
+    worst = np.argsort(-np.abs(gaps))[:3]
     units = [
         "rad" if by == 1.0 and name.split()[-1].startswith("r") else "m"
         for by, name in zip(by_row, at.rows, strict=True)
@@ -167,7 +181,8 @@ def _closed(mechanism: Mechanism, start: Array, size: float) -> Array:
     gaps_text = ", ".join(
         f"{at.rows[k]} by {abs(gaps[k]) * by_row[k]:.3g} {units[k]}" for k in worst if abs(gaps[k]) > CLOSED
     )
-    raise InputError(f"{mechanism.name} does not close at home: the gaps are {gaps_text}. {hint}{_sizes(mechanism)}")
+    gaps_text = f"the gaps are {gaps_text}" if gaps_text else "a hinge or frame is turned by half a turn"
+    raise InputError(f"{mechanism.name} does not close at home: {gaps_text}. {hint}{_sizes(mechanism)}")
 
 
 def _sizes(mechanism: Mechanism) -> str:
@@ -187,19 +202,45 @@ def _sizes(mechanism: Mechanism) -> str:
     )
 
 
+def is_closed_at_pose(mechanism: Mechanism) -> bool:
+    """Whether the loops close at the home pose, from the starts of the other coordinates."""
+    at = structure(mechanism)
+    _, left = close(mechanism, starting(mechanism)[None], size_of(mechanism), at.pose)
+    return bool(np.abs(left).max(initial=0.0) <= CLOSED)
+
+
+def nearest_closed(mechanism: Mechanism, start: Array) -> Array:
+    """Coordinates at which all loops are closed, near `start`; `start` where none were found."""
+    at, size = structure(mechanism), size_of(mechanism)
+    s, left = close(mechanism, start[None], size, ())
+    if np.abs(left).max(initial=0.0) <= CLOSED:
+        return s[0]
+    far = np.where([motion == "turn" for motion in at.motions], np.pi / 2, size / 2)
+    rng = np.random.default_rng(0)
+    for share in (0.1, 1.0):
+        s, left = close(mechanism, start + share * far * rng.uniform(-1, 1, (_FEWER, at.n)), size, ())
+        closed = s[np.abs(left).max(axis=1) <= CLOSED]
+        if len(closed):
+            return closed[np.abs((closed - start) / far).max(axis=1).argmin()]
+    return start
+
+
 def close(mechanism: Mechanism, starts: Array, size: float, held: tuple[int, ...]) -> tuple[Array, Array]:
     """Coordinates (K, n) near starts (K, n), those `held` unchanged, and what is left of the closures, without units.
 
-    Levenberg's method: steps that do not bring the loops closer are shortened towards the gradient [NW06, §10.3].
+    The last columns of what is left are those of `turned_away`. Levenberg's method: steps that do not bring the loops
+    closer are shortened towards the gradient [NW06, §10.3].
     """
-    at, kernel = structure(mechanism), closure_kernel(mechanism)
-    by_row, by_column = scales(at, size)
+    at, kernel = structure(mechanism), _search_kernel(mechanism)
+    lengths, by_column = scales(at, size)
+    by_row = np.ones(next(port.size for port in kernel.outputs if port.name == "gaps"))
+    by_row[: len(lengths)] = lengths
     unknown = list(at.others(held))
     if not unknown:
         return starts, np.zeros((len(starts), len(by_row)))
 
     def look(s: Array) -> tuple[Array, Array]:
-        values = kernel.replay(s)
+        values = kernel.interpreted(s)
         C = values["C"].reshape(len(s), -1, at.n) / by_row[:, None] * by_column
         return values["gaps"].reshape(len(s), -1) / by_row, C[:, :, unknown]
 
@@ -246,7 +287,9 @@ def _check_mobility(mechanism: Mechanism, scaled: Array, rank: int) -> None:
         free = _free_motion(at, scaled, at.actuated)
         raise InputError(
             f"{mechanism.name} has {mobility} freedoms but {n} actuators ({count}): with the actuators held still, "
-            f"{free} can move. Hold it by a closure direction, take a freedom from a joint, or actuate it"
+            f"{free} can move. Hold it by a closure direction, take a freedom from a joint, or actuate it. If it is "
+            "idle, as the spin of a rod between two ball joints, hold it (--fixed): "
+            f"fix {', '.join(_idle(at, scaled, mobility - n))}"
         )
     require(
         mobility == n,
@@ -262,6 +305,20 @@ def _free_motion(at: Structure, scaled: Array, known: tuple[int, ...]) -> str:
     share = np.abs(direction) / np.abs(direction).max()
     moving = [at.coordinates[unknown[k]] for k in np.argsort(-share, kind="stable") if share[k] > 0.2][:4]
     return ", ".join(moving)
+
+
+def _idle(at: Structure, scaled: Array, n: int) -> list[str]:
+    """N coordinates that, held with the actuators, leave nothing free: those that move most, one after the other."""
+    unknown = list(at.others(at.actuated))
+    free = np.linalg.svd(scaled[:, unknown])[2][-n:]
+    names = []
+    for _ in range(n):
+        size = np.linalg.norm(free, axis=0)
+        best = int(np.argmax(size > 0.99 * size.max()))
+        names.append(at.coordinates[unknown[best]])
+        along = free[:, best] / size[best]
+        free = free - np.outer(along, along @ free)
+    return names
 
 
 def _check_home(mechanism: Mechanism, assembly: Assembly, scaled: Array) -> None:

@@ -6,12 +6,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.core.errors import InputError
+from gough.core.errors import InputError, require
+from gough.robots.mechanism.assembly import is_closed_at_pose, nearest_closed, starting
 from gough.robots.mechanism.bodies import body_motions
 from gough.robots.mechanism.description import Mechanism, require_known
 from gough.robots.mechanism.inertia import Inertia
-from gough.robots.mechanism.parts import FREEDOMS, Body, Closure, Freedom, Joint, Platform
+from gough.robots.mechanism.parts import BASE, FREEDOMS, Body, Closure, Freedom, Joint, Platform
 from gough.robots.mechanism.placement import Vector, exact
+from gough.robots.mechanism.structure import structure
 
 
 @dataclass(frozen=True)
@@ -63,19 +65,38 @@ class Imported:
 
         By default the actuated coordinates are those of the file's actuators, or all where there are no loops; the
         platform is the only free body, or the last body of an open chain; its pose is that of the free body, or the
-        actuated coordinates; and home is the position in which the file describes the mechanism. Closures may be
-        redundant.
+        actuated coordinates; and home is the position in which the file describes the mechanism, or the closed one that
+        was found next to it. Where neither a
+        platform nor a pose is stated and no body is free, the actuated coordinates are the pose, and the body that the
+        first closure holds stands for the platform. Closures may be redundant.
 
         Raises:
             InputError: the file does not determine what is not stated; the message lists the candidates.
         """
         driven = tuple(actuated) or self.actuated or self._all_coordinates()
-        body = platform or self._platform()
+        body = platform or self._platform(is_posed=bool(pose))
         require_known(body, [each.name for each in self.bodies], "platform: no body is called")
-        coordinates = tuple(pose) or self._pose(body, driven)
+        coordinates = tuple(pose) or self._pose(body, driven, is_stated=bool(platform))
         # MJCF has no closure of a point in a plane: in its planar mechanisms a direction is always redundant
         drawn = self.mechanism(Platform(body, coordinates), actuated=driven, redundant=bool(self.closures))
+        if self.closures and not home:
+            drawn = _closed(drawn)
         return replace(drawn, platform=Platform(body, coordinates, tuple(home) or _reference(drawn)))
+
+    def held(self, names: Sequence[str]) -> "Imported":
+        """The same with joints of these names fixed at zero: idle ones, such as the spin of a rod about its own axis.
+
+        Raises:
+            InputError: there is no such joint, or an actuator drives it.
+        """
+        for name in names:
+            require_known(name, [joint.name for joint in self.joints], "fixed: no joint is called")
+            driven = [each for joint in self.joints if joint.name == name for each in joint.coordinates]
+            require(not set(driven) & set(self.actuated), f"fixed: '{name}' is actuated")
+        joints = tuple(
+            replace(joint, kind="fixed", freedoms=()) if joint.name in names else joint for joint in self.joints
+        )
+        return replace(self, joints=joints)
 
     def _all_coordinates(self) -> tuple[str, ...]:
         candidates = [name for joint in self.joints if len(joint.coordinates) == 1 for name in joint.coordinates]
@@ -86,21 +107,24 @@ class Imported:
             )
         return tuple(candidates)
 
-    def _platform(self) -> str:
+    def _platform(self, *, is_posed: bool) -> str:
         free = [joint.child for joint in self.joints if joint.kind == "free"]
         parents = {joint.parent for joint in self.joints}
         last = [body.name for body in self.bodies if body.name not in parents] if not self.closures else []
         for only in (free, last):
             if len(only) == 1:
                 return only[0]
+        if self.closures and not free and not is_posed:
+            return next(name for name in reversed(self.closures[0].bodies) if name != BASE)
         names = ", ".join(free or last or [body.name for body in self.bodies])
         raise InputError(
             "the file does not state which body is the platform: state it (--platform, or platform in "
             f"[robot]), one of {names}"
         )
 
-    def _pose(self, body: str, actuated: tuple[str, ...]) -> tuple[str, ...]:
-        if not self.closures:
+    def _pose(self, body: str, actuated: tuple[str, ...], *, is_stated: bool) -> tuple[str, ...]:
+        is_free = any(joint.kind == "free" for joint in self.joints)
+        if not self.closures or not (is_stated or is_free):
             return actuated
         words, n = tuple(word for word, _ in FREEDOMS["free"]), len(actuated)
         if n == len(words) and any(joint.child == body and joint.kind == "free" for joint in self.joints):
@@ -111,6 +135,26 @@ class Imported:
             f"them (--pose, or pose in [robot]), some of {', '.join(words)} of the body, or of the joints' coordinates "
             f"{joints}"
         )
+
+
+def _closed(mechanism: Mechanism) -> Mechanism:
+    """The mechanism with a closed position near that of its file for starts, where the file draws it open."""
+    home = replace(mechanism, platform=replace(mechanism.platform, home=_reference(mechanism)))
+    at = structure(home)
+    if is_closed_at_pose(home):
+        return mechanism
+    found = dict(zip(at.coordinates, nearest_closed(home, starting(home)).tolist(), strict=True))
+    joints = [
+        replace(
+            joint,
+            freedoms=tuple(
+                replace(freedom, start=found[name])
+                for name, freedom in zip(joint.coordinates, joint.freedoms, strict=True)
+            ),
+        )
+        for joint in mechanism.joints
+    ]
+    return replace(mechanism, joints=tuple(joints))
 
 
 def _reference(mechanism: Mechanism) -> tuple[float, ...]:

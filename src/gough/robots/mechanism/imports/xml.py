@@ -22,6 +22,8 @@ class Element:
     line: int
     file: Path
     children: list["Element"] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    """Pieces of the text between its tags."""
 
     def __iter__(self) -> Iterator["Element"]:
         return iter(self.children)
@@ -40,6 +42,11 @@ class Element:
         called = f" name='{name}'" if name else ""
         return InputError(f"{self.file}, line {self.line}, <{self.tag}{called}>: {why}")
 
+    @property
+    def text(self) -> str:
+        """The text between its tags."""
+        return "".join(self.texts).strip()
+
     def required(self, key: str) -> str:
         """An attribute that must be there."""
         if key not in self.attributes:
@@ -48,7 +55,13 @@ class Element:
 
     def numbers(self, key: str, default: str, count: int | None = None) -> list[float]:
         """An attribute of numbers with blanks between them."""
-        text = self.attributes.get(key, default)
+        return self._numbers(self.attributes.get(key, default), key, count)
+
+    def text_numbers(self, count: int) -> list[float]:
+        """The numbers that the text of the element is."""
+        return self._numbers(self.text, self.tag, count)
+
+    def _numbers(self, text: str, key: str, count: int | None) -> list[float]:
         try:
             values = [float(word) for word in text.split()]
         except ValueError as error:
@@ -63,18 +76,22 @@ class Element:
         return self.numbers(key, repr(default), 1)[0]
 
 
+def _content(path: Path) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+    except ValueError as error:  # a name with the character NUL
+        raise InputError(f"{str(path)!r} cannot be read: {error}") from error
+
+
 def read_xml(path: Path, *known: str) -> Element:
     """The root element of an XML file, one of those known.
 
     Raises:
         InputError: it cannot be read, is no XML, declares a document type, or begins with another element.
     """
-    try:
-        text = Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from error
-    except ValueError as error:  # a name with the character NUL
-        raise InputError(f"{str(path)!r} cannot be read: {error}") from error
+    content = _content(path)
     parser = expat.ParserCreate()
     above: list[Element] = []
     roots: list[Element] = []
@@ -88,16 +105,20 @@ def read_xml(path: Path, *known: str) -> Element:
         (above[-1].children if above else roots).append(element)
         above.append(element)
 
+    def text(piece: str) -> None:
+        above[-1].texts.append(piece)
+
     def refuse(*_: Any) -> None:
         raise InputError(
             f"{path}, line {parser.CurrentLineNumber}: a document type is declared; such files are not read"
         )
 
     parser.StartElementHandler = start
+    parser.CharacterDataHandler = text
     parser.EndElementHandler = lambda _: above.pop()
     parser.StartDoctypeDeclHandler = refuse  # entities could make a small file endless
     try:
-        parser.Parse(text, True)  # noqa: FBT003 - the file is complete
+        parser.Parse(content, True)  # noqa: FBT003 - the file is complete
     except InputError:
         raise
     except expat.ExpatError as error:
