@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -22,8 +23,9 @@ import gough
 from gough.core.threads import one_blas_thread
 from gough.data import MeasuredMotion
 from gough.dynamics import Finding, adequacy_of, recorded, reduced
-from gough.dynamics.causes import causes_of, correlated_rows
+from gough.dynamics.causes import causes_of
 from gough.dynamics.effect import Planted
+from gough.dynamics.effect_rows import correlated_rows
 from gough.dynamics.effects import catalogue
 from gough.dynamics.noise_level import noise_level
 from gough.dynamics.verdict import sign_of_spectrum, verdict_of
@@ -34,8 +36,9 @@ from gough.simulate.multibody import EXPERIMENTS, Experiment, experiment
 CLEAN = "none"
 VARIANTS = 5
 """Random choices (signs, actuators, lengths) with which an effect is planted; seeds take them in turn."""
-PART = 5
-"""Seeds that a worker computes before their results are stored."""
+PLAIN, PLAIN_AFTER = 15.0, 10
+"""What the model does not absorb of an effect, in σ, from which on further seeds come last if the cause was named first
+in all of so many."""
 SECONDS, SHORTER, RATE = 10.0, 5.0, 250.0
 """Duration of each of the two recordings, that of robots whose verdicts take longest, and samples a second."""
 LONGEST = ("hexapod", "arm")
@@ -141,6 +144,7 @@ def judged(cell: Cell, seed: int) -> dict | None:
         "against": verdict.finding is Finding.INADEQUATE,
         "signs": [sign.about for sign in verdict.against],
         "first": first.effect.name if first else "",
+        "or": [rival.effect.name for rival in verdict.rivals],
         "ranked": {cause.effect.name: [round(cause.score, 1), cause.p] for cause in causes.ranked[:4]},
         "not_excluded": [one.effect for one in causes.hidden],
         "seconds": time.process_time() - began,
@@ -167,21 +171,33 @@ def sources() -> str:
     return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:32]
 
 
+def is_plain(cell: Cell, results: dict[str, dict | None], seeds: Sequence[int]) -> bool:
+    """Is nothing more expected of a cell: is the effect obvious, and named in the seeds so far?"""
+    known = summarized(cell, results, seeds)
+    if known is None or known.seeds < PLAIN_AFTER or cell.effect == CLEAN:
+        return False
+    return known.shift <= MOVED or (known.right == 1 and known.evidence > PLAIN)
+
+
 def run(arguments: argparse.Namespace) -> dict[str, dict | None]:
     wanted = [] if arguments.stored else list(cells(arguments.robots, arguments.effects))
     with Ledger(arguments.ledger, arguments.digest or sources()) as ledger:
         parts = []
-        for cell in wanted:
+        for at, cell in enumerate(wanted):
             count = arguments.clean if cell.effect == CLEAN else arguments.seeds
             seeds = range(arguments.first, arguments.first + count)
             open_seeds = [seed for seed in seeds if cell.key(seed) not in ledger.results]
-            # seeds with the same random choices together: a worker plants each once; all choices in turn
-            open_seeds.sort(key=lambda seed: ((seed - arguments.first) // (VARIANTS * PART), seed % VARIANTS))
-            parts += [(k, cell, open_seeds[k : k + PART]) for k in range(0, len(open_seeds), PART)]
-        parts.sort(key=lambda part: part[0])  # some seeds of every cell first: a run that is stopped has a whole table
+            late = is_plain(cell, ledger.results, seeds)
+            for k in range(0, len(open_seeds), VARIANTS):
+                begin = (open_seeds[k] - arguments.first) / count
+                parts.append(((late, begin), at, cell, open_seeds[k : k + VARIANTS]))
+        # some seeds of every cell first: a run that is stopped has a whole table
+        parts.sort(key=lambda part: part[0])
         began = time.perf_counter()
-        with ProcessPoolExecutor(arguments.jobs) as pool:
-            tasks = [pool.submit(of_cell, *part[1:]) for part in parts]
+        with ExitStack() as stack:
+            # a cell has its own worker, which plants each random choice once
+            pools = [stack.enter_context(ProcessPoolExecutor(1)) for _ in range(arguments.jobs)]
+            tasks = [pools[at % arguments.jobs].submit(of_cell, *part) for _, at, *part in parts]
             for k, task in enumerate(as_completed(tasks), start=1):
                 for key, result in task.result():
                     ledger.append(key, result)
