@@ -1,7 +1,7 @@
 """Coverage of 95 % intervals in models with an effect whose form is estimated: Stribeck speeds, presliding distances.
 
-The rival is the textbook's covariance, which takes the form as known. Recordings of 20 s of a robot that moves in Pinocchio
-have the effect planted in all actuators; the model includes it, as with `use` in `[effects]`.
+The rival is the textbook's covariance, which takes the form as known. Recordings of 20 s of a robot that moves in
+Pinocchio have the effect planted in all actuators; the model includes it, as with `use` in `[effects]`.
 
     python -m benchmarks.form_coverage [seeds] [first seed]
 """

@@ -217,6 +217,8 @@ class Summary(NamedTuple):
     stated: float
     """Share of the seeds in which the effect is named first, or else stated among those that the data do not exclude,
     in an answer that calls the model adequate."""
+    beside: float
+    """Share of the seeds in which another effect is named first, and this one as not distinguished from it."""
     named: Counter
 
     @property
@@ -224,8 +226,11 @@ class Summary(NamedTuple):
         return self.shift > MOVED and self.right < RIGHT
 
     @property
-    def is_stated(self) -> bool:
-        return self.stated >= RIGHT
+    def mark(self) -> str:
+        """Why a cell that misses the target is no wrong answer: † absorbed and said, ‡ not distinguished and said."""
+        if self.stated >= RIGHT:
+            return "†"
+        return "‡" if self.stated + self.beside >= RIGHT else ""
 
 
 def summarized(cell: Cell, results: dict[str, dict | None], seeds: Sequence[int]) -> Summary | None:
@@ -241,6 +246,7 @@ def summarized(cell: Cell, results: dict[str, dict | None], seeds: Sequence[int]
         float(np.median([result["shift"] for result in found])),
         float(np.median([result["evidence"] for result in found])),
         (named[cell.effect] + unseen) / len(found),
+        sum(cell.effect in result["or"] for result in found) / len(found),
         named,
     )
 
@@ -291,7 +297,7 @@ def _shown(each: Summary | None) -> str:
     text = f"{each.right:.0%} / {each.against:.0%} ({_short(each.shift)} σ, {_short(each.evidence)})"
     if not each.fails:
         return text
-    return f"{text} †" if each.is_stated else f"**{text}**"
+    return f"{text} {each.mark}" if each.mark else f"**{text}**"
 
 
 def _range(sizes: set[int]) -> str:
