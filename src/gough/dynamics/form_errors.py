@@ -79,8 +79,8 @@ def over_range(answer: Estimate, problem: LinearProblem, number: FormNumber, pri
         printed: σ of the answer.
     """
     names = problem.unknowns.names
-    if not set(number.names) <= set(names):
-        return None  # regrouped with others
+    if not set(number.names) <= set(names) or min(number.value, *number.limits) <= 0:
+        return None  # regrouped with others, or the actuator does not move
     own = [names.index(name) for name in number.names]
     others = np.setdiff1d(np.arange(len(names)), own)
     weight = _weights(answer, problem, number.motion)

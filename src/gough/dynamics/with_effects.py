@@ -240,7 +240,7 @@ class WithEffects:
         return (
             f"The model includes {titles}. Forms of effects, such as wave numbers, and secants of effects that are not "
             "linear are estimated from this motion. Guaranteed sets are conditional on them; ± includes the "
-            "uncertainty of the form of an effect that stands out of its ±."
+            "uncertainty of forms, that of wave numbers where the ripple stands out of its ±."
             + "".join(f" {caveat}" for caveat in self.caveats)
         )
 
