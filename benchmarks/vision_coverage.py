@@ -6,16 +6,18 @@ platform with this camera and the target as found, and calibrates all 42 paramet
 time and no other error. Intervals are judged with and without the errors that all poses share.
 """
 
+import argparse
 import itertools
 import sys
 from dataclasses import replace
 
 import numpy as np
 
+from benchmarks._campaign import add_options, results_of
+from gough.campaigns import Campaign
 from gough.core.errors import InputError
 from gough.core.rotations import exp
 from gough.core.tables import table
-from gough.core.threads import one_blas_thread
 from gough.geometry import calibrate
 from gough.robots import GoughPlatform
 from gough.vision import Camera, MeasuredImages, Sighting, calibrate_camera, design_target
@@ -28,6 +30,7 @@ FACING = np.diag([1.0, -1.0, -1.0])
 NOISE = 0.01  # px
 READING = 1e-5  # m
 VIEWS, POSES = 16, 40
+PRINTED = (1e-4, 0.0)  # standard deviation of printed dots, m
 COMPARED = 5  # every fifth campaign is calibrated in other ways too
 
 
@@ -78,25 +81,40 @@ def without_similarity(points, rng, sigma):
     return (errors.ravel() - Q @ (Q.T @ errors.ravel())).reshape(errors.shape)
 
 
-@one_blas_thread()
-def main(campaigns=100, seed=1):
-    for print_sigma in (1e-4, 0.0):
-        rng = np.random.default_rng(seed)
+def judged(print_sigma: float, k: int, rng: np.random.Generator) -> dict:
+    """Share of the intervals that hold the truth, χ², and whether the calibration is refuted, for each way."""
+    try:
+        truth, answers = campaign(rng, print_sigma, compared=k % COMPARED == 0)
+    except InputError as error:
+        return {"error": str(error)}
+    found = {}
+    for name, answer in answers.items():
+        intervals = [answer.interval(each) for each in answer.model.names]
+        hits = [i.lower <= v <= i.upper for i, v in zip(intervals, truth, strict=True)]
+        chi = answer.estimate.stats.chi_squared
+        found[name] = [float(np.mean(hits)), float(np.nan if chi is None else chi), bool(answer.refuted)]
+    return found
+
+
+def main(arguments=("--campaigns", "100")):
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.vision_coverage", description=__doc__.splitlines()[0])
+    parser.add_argument("--campaigns", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    add_options(parser, "vision-coverage.jsonl")
+    given = parser.parse_args(list(arguments))
+    tasks = {f"{sigma:g} {k}": (sigma, k) for sigma in PRINTED for k in range(given.campaigns)}
+    results = results_of(Campaign(judged, tasks, seed=given.seed), given)
+    for sigma in PRINTED:
         inside, chi, refuted = {}, {}, {}
-        for k in range(campaigns):
-            try:
-                truth, answers = campaign(rng, print_sigma, compared=k % COMPARED == 0)
-            except InputError as error:
-                print(f"campaign {k}: {error}", flush=True)
-                continue
-            for name, answer in answers.items():
-                intervals = [answer.interval(each) for each in answer.model.names]
-                hits = [i.lower <= v <= i.upper for i, v in zip(intervals, truth, strict=True)]
-                inside.setdefault(name, []).append(np.mean(hits))
-                refuted[name] = refuted.get(name, 0) + answer.refuted
-                chi.setdefault(name, []).append(answer.estimate.stats.chi_squared or np.nan)
-            if (k + 1) % 10 == 0 or k + 1 == campaigns:
-                print(_summary(print_sigma, inside, chi, refuted), flush=True)
+        for k in range(given.campaigns):
+            for name, value in results[f"{sigma:g} {k}"].items():
+                if name == "error":
+                    print(f"campaign {k}: {value}")
+                    continue
+                inside.setdefault(name, []).append(value[0])
+                chi.setdefault(name, []).append(value[1])
+                refuted[name] = refuted.get(name, 0) + value[2]
+        print(_summary(sigma, inside, chi, refuted))
 
 
 def _summary(print_sigma, inside, chi, refuted):
@@ -112,4 +130,4 @@ def _summary(print_sigma, inside, chi, refuted):
 
 
 if __name__ == "__main__":
-    sys.exit(main(*map(int, sys.argv[1:])))
+    main(sys.argv[1:])

@@ -50,8 +50,8 @@ Subpackages load when they are first used: `gough.methods` (least squares to gua
 and mechanisms), `gough.data` (recordings and poses from files), `gough.dynamics` (identification), `gough.geometry`
 (calibration), `gough.closure` (certified geometry), `gough.checker` (certificates), `gough.designs` (trajectories and
 poses), `gough.simulate` (virtual experiments), `gough.export` (models for other programs), `gough.vision` (poses from
-images), `gough.report`, `gough.studies`, `gough.papers` (reproductions and demonstrations), `gough.kernels`
-(expressions to compiled code). The command line is `gough --help`.
+images), `gough.campaigns` (many tasks on many cores), `gough.report`, `gough.studies`, `gough.papers` (reproductions
+and demonstrations), `gough.kernels` (expressions to compiled code). The command line is `gough --help`.
 """
 
 from importlib import import_module
@@ -65,6 +65,7 @@ from gough.region import Box, ConfidenceEllipsoid, Ellipsoid, Intersection, Inte
 from gough.unknowns import Unknowns
 
 if TYPE_CHECKING:
+    from gough import campaigns as campaigns
     from gough import checker as checker
     from gough import closure as closure
     from gough import control as control
@@ -127,6 +128,7 @@ __all__ = [
 
 _SUBPACKAGES = frozenset(
     {
+        "campaigns",
         "checker",
         "closure",
         "control",

@@ -5,9 +5,11 @@ from typing import Annotated, Any
 
 import typer
 
-from gough.cli.options import AsJson, StudyFolder
+from gough.cli.campaigns import running
+from gough.cli.options import AsJson, Cluster, StudyFolder, Workers
 from gough.cli.progress import steps_shown
 from gough.cli.terminal import say, show_results
+from gough.core.errors import require
 from gough.core.text import command_line
 from gough.report import results_folder
 from gough.studies.calibration import CalibrationStudy
@@ -22,6 +24,8 @@ def certify(
     ],
     out: StudyFolder = None,
     *,
+    workers: Workers = None,
+    cluster: Cluster = "",
     as_json: AsJson = False,
 ) -> None:
     """Prove whether any geometry fits the measured poses within their intervals.
@@ -36,8 +40,12 @@ def certify(
     asked = CalibrationStudy.read(study)
     folder = out or asked.certification_folder
     printer = asked.table.printer is not None
-    with results_folder(folder) as results, steps_shown() as on_step:
-        answer: Any = asked.certify_printer() if printer else asked.certify(on_step)
+    elsewhere = workers is not None or cluster
+    require(
+        not (printer and elsewhere), "heights of a printer are certified in one task: leave --workers and --cluster out"
+    )
+    with results_folder(folder) as results, steps_shown() as on_step, running(workers, cluster, folder) as executor:
+        answer: Any = asked.certify_printer() if printer else asked.certify(on_step, executor=executor, ledger=folder)
         files = asked.certification_files(answer, folder)
         results.write(files)
     show_results(folder, files, json="certification.json" if as_json else "", text=str(answer))

@@ -31,6 +31,19 @@ Home = Annotated[
     str,
     typer.Option(help="Values of these coordinates inside the workspace, such as '0, 0, 400 mm'.", show_default=False),
 ]
+Workers = Annotated[
+    int | None,
+    typer.Option(min=1, help="Number of parallel processes (default 1); with --cluster slurm, of jobs at a time."),
+]
+Cluster = Annotated[
+    str,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Run on a cluster: the address of a Dask scheduler (tcp://host:8786) or its scheduler file, 'dask' for "
+        "one on this machine, or 'slurm:partition=NAME,time=MINUTES'.",
+        show_default=False,
+    ),
+]
 TargetFile = Annotated[Path, typer.Option("--target", help="Description of the target (TOML).")]
 
 

@@ -1,8 +1,7 @@
 """`gough poses`: choose the poses of a calibration, or measure them from images."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -10,7 +9,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from gough.cli.options import AsJson, Images, ResultsFolder, StudyFolder
+from gough.cli.campaigns import running
+from gough.cli.options import AsJson, Cluster, Images, ResultsFolder, StudyFolder, Workers
 from gough.cli.progress import progress_bar
 from gough.cli.terminal import show_results
 from gough.core.errors import require
@@ -117,23 +117,24 @@ def measure(
     readings: Annotated[
         str, typer.Option(help="Columns of the table with the readings, in the order of the legs, e.g. leg1,leg2.")
     ] = "",
-    jobs: Annotated[int, typer.Option(min=1, help="Number of parallel processes.")] = 1,
+    workers: Workers = None,
+    cluster: Cluster = "",
     as_json: AsJson = False,
 ) -> None:
     """Measure poses from images: poses.csv for gough calibrate, an error budget, and reasons for rejected images.
 
     Images of one configuration are recognized by their names (c017-r03-i05.png: configuration 17, run 3) or by
     --table. Every image is tested against the calibration of the camera; exits with 1 if the images contradict it.
+    Results are kept in the folder as they come: the same command resumes, and measures only new or changed images.
     """
     lens, calibrated_with = read_camera(camera)
     sheet = calibrated_with if description is None else read_target(description)
     require(sheet is not None, f"{camera} does not say which target: add --target target.toml")
     assert sheet is not None
-    workers = ProcessPoolExecutor(jobs) if jobs > 1 else nullcontext()
     with (
         results_folder(out) as results,
         progress_bar() as progress,
-        workers as executor,
+        running(workers, cluster, out) as executor,
         TemporaryDirectory() as place,
     ):
         files = with_stills(image_files(images), Path(place))
@@ -147,6 +148,7 @@ def measure(
             size_sigma=size_sigma,
             readings_in=[name.strip() for name in readings.split(",") if name.strip()],
             executor=executor,
+            ledger=out,
             on_image=lambda done: progress.update(task, completed=done),
         )
         results.write(found.files)

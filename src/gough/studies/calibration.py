@@ -230,15 +230,17 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
                 result[pattern] = quantity(value, units.pop())
             return result
 
-    def certify(self, on_step: Callable[[Phase], object] = lambda _: None) -> Certification:
-        """Read, calibrate and prove what the table [certify] asks for.
+    def certify(
+        self, on_step: Callable[[Phase], object] = lambda _: None, *, executor: Any = None, ledger: Path | None = None
+    ) -> Certification:
+        """Read, calibrate and prove what the table [certify] asks for; findings about chains are kept in the ledger.
 
         Raises:
             InputError: the study cannot be certified; with the line.
         """
         arguments = self.certify_arguments()
         with self.at("certify"):
-            answer = certify(self.model, on_step=on_step, **arguments)
+            answer = certify(self.model, on_step=on_step, executor=executor, path=ledger, **arguments)
         return replace(answer, premises=(*self.premises, *answer.premises), notes=(*self.notes, *answer.notes))
 
     def certify_printer(self) -> CertifiedPrinter:
