@@ -31,7 +31,8 @@ def certify(
     """Prove whether any geometry fits the measured poses within their intervals.
 
     Exits with 1 if it is proven that none does. Of a printer.cfg of Klipper, or a study with a printer, the probed
-    heights are certified: by how much they must be wrong for some geometry to explain them.
+    heights are certified: by how much they must be wrong for some geometry to explain them. The certificates are about
+    the decimals of the file.
 
     Keys of [certify]: position, orientation and readings (half-widths; what is left out is sigmas standard deviations
     of [noise], 3 by default); around and center (where geometry is sought); chains; outliers (how many poses may be
@@ -49,7 +50,7 @@ def certify(
         files = asked.certification_files(answer, folder)
         results.write(files)
     show_results(folder, files, json="certification.json" if as_json else "", text=str(answer))
-    if not as_json and not printer:
+    if not as_json and any(name.startswith("certificates/") for name in files):
         say(f"Check the proofs again: {command_line('gough', 'check', folder / 'certificates')}")
     if answer.refuted:
         raise typer.Exit(1)

@@ -44,6 +44,18 @@ Cluster = Annotated[
         show_default=False,
     ),
 ]
+TableFile = Annotated[
+    Path | None,
+    typer.Option(help='The robot\'s readings: CSV file with the columns image, configuration, run, "l1 [mm]", …'),
+]
+SizeSigma = Annotated[
+    float,
+    typer.Option(help="Relative standard deviation of the target's size, e.g. 0.0001 for 0.02 mm in 200 mm."),
+]
+ReadingColumns = Annotated[
+    str, typer.Option(help="Columns of the table with the readings, in the order of the legs, e.g. leg1,leg2.")
+]
+Processes = Annotated[int, typer.Option("--workers", min=1, help="Number of parallel processes.")]
 TargetFile = Annotated[Path, typer.Option("--target", help="Description of the target (TOML).")]
 
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from gough.core.arrays import Array
 from gough.core.errors import require
 from gough.core.rotations import nearest_rotation
+from gough.vision.covariances import root as _root
 from gough.vision.detector import ImageRefused, Sighting, find_target, homography
 from gough.vision.lens import Camera
 from gough.vision.light import Light, light_of
@@ -136,14 +137,6 @@ def _gain(R: Array, t: Array, points: Array, weight: Array, camera: Camera) -> t
     J = by_pose.reshape(-1, 6)
     weighted = J / np.repeat(weight, 2)[:, None] ** 2
     return np.asarray(np.linalg.solve(weighted.T @ J, weighted.T), float), by_camera.reshape(len(J), -1), by_point
-
-
-def _root(C: Array) -> Array:
-    """F with F Fᵀ = C, without columns of zeros."""
-    size = np.sqrt(np.maximum(C.diagonal(), 1e-300))
-    values, vectors = np.linalg.eigh(C / np.outer(size, size))
-    seen = values > 1e-12 * max(float(values[-1]), 1e-300)
-    return np.asarray(size[:, None] * vectors[:, seen] * np.sqrt(values[seen]))
 
 
 Fitted = tuple[Array, Array, float, Array, Array]

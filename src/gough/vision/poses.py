@@ -91,15 +91,10 @@ class MeasuredImages:
         parts = {"noise": own - light, "light": light, "camera": camera, "target": target, "size": size}
         return {**parts, "total": own + camera + target + size}
 
-    def _by_dots(self, count: int) -> "_LowRank":
+    def _by_dots(self, count: int) -> "LowRank":
         """Errors of poses by those of the printed dots: the `count` combinations that matter most, and the rest."""
         factor = np.array([pose.dots for pose in self.measured])
-        sigma = np.array([pose.sigma for pose in self.measured])
-        white = (factor / sigma[..., None]).reshape(6 * len(factor), factor.shape[2])
-        _, vectors = np.linalg.eigh(white.T @ white)
-        turned = factor @ vectors[:, ::-1]
-        rest = turned[..., count:]
-        return _LowRank(turned[..., :count], np.asarray(rest @ np.swapaxes(rest, 1, 2)))
+        return low_rank(factor, np.array([pose.sigma for pose in self.measured]), count)
 
     def _by_size(self) -> Array:
         """(N, 6): what a standard deviation of the target's size does to the poses."""
@@ -107,11 +102,26 @@ class MeasuredImages:
         return np.asarray(self.size_sigma * np.hstack([position, np.zeros_like(position)]))
 
 
-class _LowRank(NamedTuple):
+class LowRank(NamedTuple):
     """Errors that poses share, and the covariances of what is taken as each pose's own."""
 
     kept: Array
     rest: Array
+
+
+def low_rank(factor: Array, sigma: Array, count: int) -> LowRank:
+    """Errors (N, 6, k) that poses share: the `count` combinations that matter most beside `sigma` (N, 6), and the rest.
+
+    Examples:
+        >>> kept, rest = low_rank(np.ones((2, 6, 3)), np.ones((2, 6)), 1)
+        >>> kept.shape, bool(abs(rest).max() < 1e-12)
+        ((2, 6, 1), True)
+    """
+    white = (factor / sigma[..., None]).reshape(6 * len(factor), factor.shape[2])
+    _, vectors = np.linalg.eigh(white.T @ white)
+    turned = factor @ vectors[:, ::-1]
+    rest = turned[..., count:]
+    return LowRank(turned[..., :count], np.asarray(rest @ np.swapaxes(rest, 1, 2)))
 
 
 def measure_images(
