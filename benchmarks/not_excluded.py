@@ -16,7 +16,8 @@ from gough.core.arrays import Array
 from gough.core.threads import one_blas_thread
 from gough.data import MeasuredMotion
 from gough.dynamics import recorded
-from gough.dynamics.causes import Cause, Hidden, causes_of
+from gough.dynamics.cause import Cause, Hidden
+from gough.dynamics.causes import causes_of
 from gough.dynamics.effect import Planted
 from gough.dynamics.effects import catalogue
 from gough.dynamics.effects.delay import shifted

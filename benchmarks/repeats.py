@@ -96,10 +96,12 @@ def found(robot: FiveBar | Delta, rate: float, case: str, seed: int) -> tuple[st
         return first, np.zeros(0), np.zeros(0), np.zeros(0)
     cause = own[0]
     values, sigma, true = cause.values, cause.sigma, truth
-    if cause.effect.name == "gain":  # relative to the others': what they have in common is not determined
+    if cause.effect.name == "gain":  # a factor against the others': one that all have in common is not determined
         every = np.zeros(len(truth))
         every[[int(name.rsplit("_", 1)[1]) - 1 for name in cause.names]] = values
-        values, sigma, true = every[:1] - every[1:].mean(), sigma.max(keepdims=True), truth[:1]
+        # two gains err against each other
+        sigma = sigma.sum(keepdims=True) if len(every) == 2 else sigma.max(keepdims=True)
+        values, true = (1 + every[:1]) / (1 + every[1:].mean()) - 1, truth[:1]
     return first, values, sigma, true
 
 

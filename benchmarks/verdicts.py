@@ -23,8 +23,9 @@ from gough.campaigns import Campaign, Ledger
 from gough.core.threads import one_blas_thread
 from gough.data import MeasuredMotion
 from gough.dynamics import Finding, adequacy_of, recorded, reduced
-from gough.dynamics.causes import causes_of, correlated_rows
+from gough.dynamics.causes import causes_of
 from gough.dynamics.effect import Planted
+from gough.dynamics.effect_rows import correlated_rows
 from gough.dynamics.effects import catalogue
 from gough.dynamics.noise_level import noise_level
 from gough.dynamics.verdict import sign_of_spectrum, verdict_of
@@ -141,6 +142,7 @@ def judged(cell: Cell, seed: int) -> dict | None:
         "against": verdict.finding is Finding.INADEQUATE,
         "signs": [sign.about for sign in verdict.against],
         "first": first.effect.name if first else "",
+        "or": [rival.effect.name for rival in verdict.rivals],
         "ranked": {cause.effect.name: [round(cause.score, 1), cause.p] for cause in causes.ranked[:4]},
         "not_excluded": [one.effect for one in causes.hidden],
         "seconds": time.process_time() - began,
@@ -166,13 +168,13 @@ def sources() -> str:
 def run(arguments: argparse.Namespace) -> dict[str, dict | None]:
     name = arguments.digest or sources()
     wanted = [] if arguments.stored else list(cells(arguments.robots, arguments.effects))
-    parts: list[tuple[int, Cell, list[int]]] = []
+    parts: list[tuple[float, Cell, list[int]]] = []
     for cell in wanted:
         count = arguments.clean if cell.effect == CLEAN else arguments.seeds
         seeds = list(range(arguments.first, arguments.first + count))
         # seeds with the same random choices together: a worker plants each once; all choices in turn
         seeds.sort(key=lambda seed: ((seed - arguments.first) // (VARIANTS * PART), seed % VARIANTS))
-        parts += [(k, cell, seeds[k : k + PART]) for k in range(0, len(seeds), PART)]
+        parts += [(k / count, cell, seeds[k : k + PART]) for k in range(0, len(seeds), PART)]
     parts.sort(key=lambda part: part[0])  # some seeds of every cell first: a run that is stopped has a whole table
     tasks = {cell.key(seed): (cell, seed) for _, cell, seeds in parts for seed in seeds}
     results_of(Campaign(judged, tasks, name=name), arguments)
@@ -192,6 +194,8 @@ class Summary(NamedTuple):
     stated: float
     """Share of the seeds in which the effect is named first, or else stated among those that the data do not exclude,
     in an answer that calls the model adequate."""
+    beside: float
+    """Share of the seeds in which another effect is named first, and this one as not distinguished from it."""
     named: Counter
 
     @property
@@ -199,8 +203,11 @@ class Summary(NamedTuple):
         return self.shift > MOVED and self.right < RIGHT
 
     @property
-    def is_stated(self) -> bool:
-        return self.stated >= RIGHT
+    def mark(self) -> str:
+        """Why a cell that misses the target is no wrong answer: † absorbed and said, ‡ not distinguished and said."""
+        if self.stated >= RIGHT:
+            return "†"
+        return "‡" if self.stated + self.beside >= RIGHT else ""
 
 
 def summarized(cell: Cell, results: dict[str, dict | None], seeds: Sequence[int]) -> Summary | None:
@@ -216,6 +223,7 @@ def summarized(cell: Cell, results: dict[str, dict | None], seeds: Sequence[int]
         float(np.median([result["shift"] for result in found])),
         float(np.median([result["evidence"] for result in found])),
         (named[cell.effect] + unseen) / len(found),
+        sum(cell.effect in result["or"] for result in found) / len(found),
         named,
     )
 
@@ -266,7 +274,7 @@ def _shown(each: Summary | None) -> str:
     text = f"{each.right:.0%} / {each.against:.0%} ({_short(each.shift)} σ, {_short(each.evidence)})"
     if not each.fails:
         return text
-    return f"{text} †" if each.is_stated else f"**{text}**"
+    return f"{text} {each.mark}" if each.mark else f"**{text}**"
 
 
 def _range(sizes: set[int]) -> str:

@@ -6,7 +6,7 @@ import pytest
 from gough.core.errors import InputError
 from gough.data import MeasuredMotion, Recording, default_steps, prepare
 from gough.dynamics import Finding, Sign, causes_of, identify, verdict_of, with_effects
-from gough.dynamics.causes import _found_by_blocks
+from gough.dynamics.effect_rows import found_by_blocks
 from gough.dynamics.effects import catalogue
 from gough.dynamics.recorded import recorded
 from gough.dynamics.verdict import sign_of_spectrum
@@ -194,7 +194,7 @@ def test_the_size_that_the_test_by_blocks_finds_is_found_in_nine_of_ten_draws(k,
 
     rng, draws = np.random.default_rng(1), 4000
     z = rng.normal(size=(draws, k))
-    z[:, 0] += _found_by_blocks(k, n, float(n), 0.001)
+    z[:, 0] += found_by_blocks(k, n, float(n), 0.001)
     parts = rng.normal(size=(draws, n - 1, k))
     scatter = np.einsum("dik,dil->dkl", parts, parts) / (n - 1)
     T = np.einsum("dk,dk->d", z, np.linalg.solve(scatter, z[:, :, None])[:, :, 0])

@@ -11,7 +11,8 @@ from gough.dynamics.bodies import (
     certified_bodies,
     possible_bodies,
 )
-from gough.dynamics.causes import Cause, Causes, causes_of
+from gough.dynamics.cause import Cause
+from gough.dynamics.causes import Causes, causes_of
 from gough.dynamics.effects import catalogue
 from gough.dynamics.gain import GainEstimate, gain_from_static_tests
 from gough.dynamics.identify import MARGIN, identify

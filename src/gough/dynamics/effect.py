@@ -351,6 +351,10 @@ class Effect(ABC):
         """The form with other `numbers`."""
         raise NotImplementedError
 
+    def number_range(self, excitation: Excitation, i: int) -> tuple[float, float] | None:  # noqa: ARG002 - overriders
+        """Between what values the number of the i-th actuator is taken as equally likely; None: as found, to ±."""
+        return None
+
     trials: int = 1
     """Number of further alternatives that were scanned before these were chosen by their fit."""
 

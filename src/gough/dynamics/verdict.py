@@ -11,7 +11,8 @@ from gough.core.tables import Table
 from gough.core.text import counted, listed, number, percent
 from gough.data import MeasuredMotion
 from gough.dynamics.adequacy import Adequacy, Finding
-from gough.dynamics.causes import Cause, Causes
+from gough.dynamics.cause import Cause
+from gough.dynamics.causes import Causes
 from gough.dynamics.noise_level import ABOUT as NOISE
 from gough.dynamics.physics import ABOUT as PHYSICS
 from gough.dynamics.signs import COVERAGE, HELD_OUT, LEVEL, Sign, table_of_signs
@@ -62,6 +63,20 @@ class Verdict:
         return None if self.causes is None or self.indicative else self.causes.likeliest
 
     @property
+    def rivals(self) -> tuple[Cause, ...]:
+        """Effects that these data do not distinguish from `cause`."""
+        return () if self.causes is None or self.cause is None else self.causes.rivals
+
+    @property
+    def likely(self) -> str:
+        """The likely cause, or causes, in words; empty where no effect is found."""
+        if self.cause is None:
+            return ""
+        titles = [cause.effect.title for cause in (self.cause, *self.rivals)]
+        end = ": these data do not distinguish them" if self.rivals else ""
+        return f"{', or else '.join(titles)}{end}"
+
+    @property
     def is_explained(self) -> bool:
         """Do the effects that were found remove most of what is above the noise level?"""
         if self.causes is None or self.cause is None:
@@ -101,7 +116,7 @@ class Verdict:
                 "imitate other effects, so no further cause is named."
             )
         if cause is not None and self.is_explained:
-            return f"; the likely cause is {cause.effect.title}."
+            return f"; the likely cause is {self.likely}."
         if cause is not None:
             return (
                 ", and no effect of the catalogue explains most of the residuals. The nearest is "
@@ -184,6 +199,7 @@ class Verdict:
             parts += [("Effect", line) for line in _consequence(cause)]
             parts.append(("What to do", cause.effect.advice))
             parts += [("", self.remark)] if self.remark else []
+            parts += [("Or else", _on_rival(cause, rival)) for rival in self.rivals]
             parts += [("Next", line) for line in _further(self.causes)]
         parts.append(("Intervals", _ON_SIGMA))
         return tuple(parts)
@@ -212,7 +228,17 @@ def _on_cause(cause: Cause, causes: Causes) -> list[str]:
     if others:
         next_ones = ", ".join(f"{one.effect.name} {_with_parameters(one)}" for one in others)
         lines.append(f"Twice the log-likelihood ratio is {_with_parameters(cause)}; the next: {next_ones}.")
-    return [*lines, *_consequence(cause), cause.effect.advice, *_further(causes)]
+    rivals = [_on_rival(cause, rival) for rival in causes.rivals]
+    return [*lines, *_consequence(cause), cause.effect.advice, *rivals, *_further(causes)]
+
+
+def _on_rival(cause: Cause, rival: Cause) -> str:
+    """Why an effect that explains the data less well is not excluded, its size, and what to do about it."""
+    size = f", {rival.size}" if rival.size else ""
+    return (
+        f"The cause may also be {rival.effect.title}{size}: in a model with it, {cause.effect.name} is not "
+        f"significant. A longer motion with more different poses may distinguish them. {rival.effect.advice}"
+    )
 
 
 def _consequence(cause: Cause) -> list[str]:

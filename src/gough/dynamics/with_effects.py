@@ -12,7 +12,8 @@ from gough.core.errors import InputError
 from gough.core.text import listed
 from gough.core.threads import one_blas_thread
 from gough.data import MeasuredMotion
-from gough.dynamics.causes import Cause, causes_of
+from gough.dynamics.cause import Cause
+from gough.dynamics.causes import causes_of
 from gough.dynamics.effect import Effect, Excitation
 from gough.dynamics.effects import chosen_effects
 from gough.dynamics.excitation import excitation_of, model_efforts, through_low_pass
@@ -47,6 +48,31 @@ class FormSlopes:
     """Which effect, and the actuators that have this number."""
     rows: Array
     """(rows that are kept, numbers)."""
+
+
+@dataclass(frozen=True, eq=False)
+class FormNumber:
+    """One number that makes the form of an effect at one actuator."""
+
+    of: int
+    """Which of the model's effects."""
+    actuator: int
+    names: tuple[str, ...]
+    """The effect's parameters at this actuator."""
+    value: float
+    limits: tuple[float, float]
+    """Between what values it is taken as equally likely, in its logarithm."""
+    effect: Effect
+    excitation: Excitation
+    motion: MeasuredMotion
+
+    def rows(self, values: Sequence[float]) -> list[Array]:
+        """For each value of the number, the effect's columns (rows that are kept, k)."""
+        columns = [self.effect.of_actuator(self.excitation, self.actuator, value) for value in values]
+        passed = through_low_pass(np.hstack(columns)[:, None], self.motion)[:, 0]
+        sample, group = np.nonzero(self.motion.kept)
+        own = np.where((group == self.actuator)[:, None], passed[sample], 0.0)
+        return np.split(own, len(values), axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,6 +208,20 @@ class WithEffects:
             rows = through_low_pass(np.stack(slopes, axis=2), motion)[motion.kept]
         return FormSlopes(tuple(names), tuple(members), rows)
 
+    def form_numbers(self, motion: MeasuredMotion) -> list["FormNumber"]:
+        """The numbers of forms that are estimated, with their ranges; not those that are known but for a small ±."""
+        excitation = replace(excitation_of(self.reference, motion, self.parameters), at=self.values)
+        found = []
+        for k, effect in enumerate(self.effects):
+            columns = effect.columns(excitation) if effect.numbers else None
+            for i, value in enumerate(effect.numbers if columns is not None else ()):
+                limits = effect.number_range(excitation, i)
+                if columns is None or limits is None:
+                    continue
+                own = [name for name, g in zip(columns.names, columns.actuators, strict=True) if g == i]
+                found.append(FormNumber(k, i, tuple(own), value, limits, effect, excitation, motion))
+        return found
+
     def _columns(self, excitation: Excitation) -> Array:
         """Columns of the effects' parameters by name; 0 where an effect does not occur in a motion."""
         found: dict[str, Array] = {}
@@ -200,7 +240,7 @@ class WithEffects:
         return (
             f"The model includes {titles}. Forms of effects, such as wave numbers, and secants of effects that are not "
             "linear are estimated from this motion. Guaranteed sets are conditional on them; ± includes the "
-            "uncertainty of the form of an effect that stands out of its ±."
+            "uncertainty of forms, that of wave numbers where the ripple stands out of its ±."
             + "".join(f" {caveat}" for caveat in self.caveats)
         )
 

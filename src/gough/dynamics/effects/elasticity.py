@@ -116,8 +116,7 @@ class Elasticity(Effect):
         c = np.array([values.get("compliance", values.get(f"compliance_{i + 1}", 0.0)) for i in range(excitation.n)])
         stiffness = 1 / np.maximum(c * links, 1e-300)  # over the link's inertia
         natural = float(np.sqrt(stiffness.min())) / (2 * np.pi)
-        load = _rigid(excitation, *_coarse(excitation))
-        highest = max(_highest(excitation, excitation.interpolated(load), part) for part in excitation.pieces)
+        highest = excitation.once("highest of the load", lambda: _highest_of_load(excitation))
         if natural > _FAR * highest:
             return ""
         return (
@@ -157,8 +156,7 @@ def _secants(excitation: Excitation, c: Array, share: float) -> Array | None:
     """Columns (coarse samples, actuators, actuators); None where compliances are not sought."""
     n, at = excitation.n, excitation.coarse
     rotors = share * excitation.once("inertias", lambda: _inertias(excitation))
-    load = excitation.once("load", lambda: excitation.interpolated(_rigid(excitation, *_coarse(excitation))))
-    load = load - rotors * excitation.ddq
+    load = _load(excitation) - rotors * excitation.ddq
     if _is_distorted(excitation, load):
         return None
     try:
@@ -180,6 +178,15 @@ def _secants(excitation: Excitation, c: Array, share: float) -> Array | None:
 def _coarse(excitation: Excitation) -> tuple[Array, Array, Array]:
     at = excitation.coarse
     return excitation.q[at], excitation.dq[at], excitation.ddq[at]
+
+
+def _load(excitation: Excitation) -> Array:
+    """Efforts (samples, actuators) of the model without friction."""
+    return excitation.once("load", lambda: excitation.interpolated(_rigid(excitation, *_coarse(excitation))))
+
+
+def _highest_of_load(excitation: Excitation) -> float:
+    return max(_highest(excitation, _load(excitation), part) for part in excitation.pieces)
 
 
 def _rigid(excitation: Excitation, q: Array, dq: Array, ddq: Array) -> Array:

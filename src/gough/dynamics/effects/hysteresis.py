@@ -64,6 +64,11 @@ class Hysteresis(Effect):
         """The same with other distances."""
         return replace(self, distances=values)
 
+    def number_range(self, excitation: Excitation, i: int) -> tuple[float, float]:
+        """The distances that are scanned, and those up to the next step."""
+        span = float(np.ptp(excitation.q[:, i]))
+        return DISTANCES[0] / EFFECT.step * span, DISTANCES[-1] * EFFECT.step * span
+
     def of_actuator(self, excitation: Excitation, i: int, value: float) -> Array:
         """Dahl's friction less dry friction, for a presliding distance."""
         column = np.zeros((len(excitation.q), 1))

@@ -60,6 +60,11 @@ class Stribeck(Effect):
         """The same with other speeds."""
         return replace(self, speeds=values)
 
+    def number_range(self, excitation: Excitation, i: int) -> tuple[float, float]:
+        """The speeds that are scanned, and those up to the next step."""
+        rms = float(np.sqrt((excitation.dq[:, i] ** 2).mean()))
+        return SPEEDS[0] / EFFECT.step * rms, SPEEDS[-1] * EFFECT.step * rms
+
     def of_actuator(self, excitation: Excitation, i: int, value: float) -> Array:
         """The additional friction for a Stribeck speed."""
         u = excitation.dq[:, i, None] / (value if value > 0 else 1.0)

@@ -11,7 +11,7 @@ import gough
 from gough.core.arrays import Array
 from gough.core.codec import encode
 from gough.dynamics import Adequacy, BenchmarkVerdict, Identified, IdentifiedRepeats, Validation
-from gough.dynamics.causes import Cause
+from gough.dynamics.cause import Cause
 from gough.dynamics.named import ByMethod
 from gough.dynamics.results import VERDICT
 from gough.dynamics.verdict import Verdict
@@ -201,6 +201,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         "finding": verdict.finding.name,
         "cause": None if verdict.cause is None else verdict.cause.effect.name,
         "size": "" if verdict.cause is None else verdict.cause.size,
+        "not_distinguished": [rival.effect.name for rival in verdict.rivals],
         "mistake": verdict.mistake,
         "headline": verdict.headline,
         "text": verdict.text,

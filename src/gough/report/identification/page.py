@@ -222,7 +222,7 @@ def _after_bound(identified: Identified) -> str:
 def _why(verdict: ModelVerdict) -> str:
     """What a card says below the finding."""
     if verdict.cause is not None:
-        return f"model; the likely cause is {verdict.cause.effect.title}"
+        return f"model; the likely cause is {verdict.likely}"
     n = len(verdict.against)
     tests = f"{n} of {len(verdict.signs)} tests {'speaks' if n == 1 else 'speak'} against it"
     return f"model; {tests}" if n else f"model; none of {len(verdict.signs)} tests speaks against it"
