@@ -1,0 +1,74 @@
+"""Recursive least squares with forgetting, whose σ accounts for autocorrelated residuals."""
+
+from typing import Any
+
+import numpy as np
+
+from gough.core.arrays import Array
+from gough.watch.changes import Block
+from gough.watch.model import WatchedModel
+
+_LEVEL = 0.05
+"""Forgetting of the noise level, per block."""
+
+
+class Recursive:
+    """The unknowns of a model by least squares with exponential forgetting, block by block; it *changes*.
+
+    Information and scores of blocks are summed with weights that fall by `keep` per block. Scores of blocks contain the
+    autocorrelation of the residuals within a block: their scatter, not that of single rows, makes σ [HON-like batch
+    means]. The estimate of the identification is a prior with its covariance.
+    """
+
+    def __init__(self, model: WatchedModel, keep: float) -> None:
+        self.keep, self._model = keep, model
+        p = len(model.unknown)
+        self._R, self._b = np.zeros((p, p)), np.zeros(p)
+        self._noise, self._weight = 0.0, 0.0
+
+    def take(self, block: Block, p: int) -> None:
+        """Take in a block whose last p effects are the unknowns' columns."""
+        g, G, _, n = block.scores()
+        if n == 0:
+            return
+        g, G = g[-p:], G[-p:, -p:]
+        self._R, self._b = self.keep * self._R + G, self.keep * self._b + g
+        scale = G.diagonal()
+        shift = self._shift()
+        left = g - G @ shift
+        usable = scale > 0
+        if usable.any():
+            squares = float(np.mean(left[usable] ** 2 / scale[usable]))
+            self._noise = (1 - _LEVEL) * self._noise + _LEVEL * squares
+            self._weight = (1 - _LEVEL) * self._weight + _LEVEL
+
+    def _shift(self) -> Array:
+        return np.asarray(np.linalg.lstsq(self._information(), self._b, rcond=None)[0])
+
+    def _information(self) -> Array:
+        prior = self._model.covariance
+        level = max(self.noise, 1e-300)
+        known = np.linalg.pinv(prior) * level if prior.any() else np.zeros_like(self._R)
+        return np.asarray(self._R + known)
+
+    @property
+    def noise(self) -> float:
+        """Variance of standardized scores of blocks: that of the residuals, with their autocorrelation."""
+        return self._noise / self._weight if self._weight else 0.0
+
+    def estimate(self) -> tuple[Array, Array]:
+        """The unknowns, and their standard deviations."""
+        information = self._information()
+        value = np.asarray(self._model.unknowns.nominal) + self._shift()
+        with np.errstate(all="ignore"):
+            sigma = np.sqrt(np.maximum(np.linalg.pinv(information).diagonal() * self.noise, 0.0))
+        return value, np.asarray(sigma)
+
+    def state(self) -> dict[str, Any]:
+        """Arrays and numbers from which `restore` continues."""
+        return {"R": self._R, "b": self._b, "noise": self._noise, "weight": self._weight}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue where `state` was taken."""
+        self._R, self._b = np.array(state["R"]), np.array(state["b"])
+        self._noise, self._weight = state["noise"], state["weight"]
