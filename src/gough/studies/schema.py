@@ -265,6 +265,8 @@ class WatchTable(Table):
     """Time in which the weight of rows in the recursive estimate falls to 1/e."""
     false_alarms: Annotated[float, Field(gt=0, le=3600)] = 0.1
     """False alarms an hour, for each kind of statistical event."""
+    set: Literal["ellipsoid", "hulls"] = "ellipsoid"
+    """Guaranteed set of the parameters that follows the rows; hulls are tighter and slower."""
 
 
 class OutputTable(Table):

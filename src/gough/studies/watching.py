@@ -95,6 +95,7 @@ class WatchStudy:
                 learn=table.learn,
                 forgetting=table.forgetting,
                 false_alarms=table.false_alarms,
+                set=table.set,
             )
 
     def _bound(self) -> Array:

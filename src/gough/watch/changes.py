@@ -25,7 +25,7 @@ _INFORMATIVE = 0.05
 """Share of the median information below which a block says nothing about an effect."""
 _KEPT = 120
 """Blocks that are remembered, to find when a change began and which effect explains it."""
-_HOLD = 6
+_HOLD = 20
 """Blocks after an alarm whose mean is taken as the new state, before the tests go on."""
 
 
@@ -127,9 +127,9 @@ class ChangeTests:
         self._up, self._down = np.zeros(len(self.tested)), np.zeros(len(self.tested))
         self._loud = 0.0
         self._held = 0
-        self._since = inf
-        """Time since which the blocks after an alarm count."""
         self._open = -1
+        self._based = float(learn)
+        """Blocks that the mean of scores is based on."""
         self._settled = -inf
         """Time of the last block before which changes count as the state of the robot."""
         self._is_loud = False
@@ -190,10 +190,11 @@ class ChangeTests:
             z = (g - self.mean * info)[chosen] / np.sqrt(info[chosen]) / self.scatter[chosen]
         usable = (info[chosen] > _INFORMATIVE * self._median[chosen]) & np.isfinite(z)
         z = np.where(usable, np.clip(z, -_CLIP, _CLIP), 0.0)
-        k = np.where(usable, _SHIFT + _SURE / sqrt(self.learn), 0.0)
+        allowance = _SHIFT + _SURE / sqrt(self._based)
+        k = np.where(usable, allowance, 0.0)
         self._up, self._down = np.maximum(self._up + z - k, 0.0), np.maximum(self._down - z - k, 0.0)
         loud = float(np.clip((log(energy) - self._level[0]) / self._level[1], -_CLIP, _CLIP))
-        self._loud = max(self._loud + loud - float(_SHIFT + _SURE / sqrt(self.learn)), 0.0)
+        self._loud = max(self._loud + loud - allowance, 0.0)
         if self._is_loud:
             self._is_loud = self._loud > 0
             self._loud = min(self._loud, self.energy_limit)
@@ -228,17 +229,18 @@ class ChangeTests:
         )
         first = recent.indices(len(g))[0] + int(begin)
         change = self._sized(effect, first, others)
-        self._open, self._since, self._held = effect, float(self._times[first]), _HOLD
+        self._open, self._held = effect, _HOLD
         return change
 
     def _sized(self, effect: int, first: int, others: tuple[tuple[int, float], ...]) -> Change:
-        g, info = (x[first:, effect] for x in self._excess())
+        later = min(first + 1, len(self._times) - 1)  # it may have changed within the first block
+        g, info = (x[later:, effect] for x in self._excess())
         total = float(info.sum())
         size = float(g.sum()) / total
         error = 1.96 * float(self.scatter[effect]) / sqrt(total)
-        slope, slope_error = self._slope(g, info, self._times[first:], float(self.scatter[effect]))
+        slope, slope_error = self._slope(g, info, self._times[later:], float(self.scatter[effect]))
         usual = exp(self._level[0])
-        excess = float(((self._energy[first:] - usual) * self._counts[first:]).sum())
+        excess = float(((self._energy[later:] - usual) * self._counts[later:]).sum())
         explained = min(1.0, size * float(g.sum()) / excess) if excess > 0 else 1.0
         return Change(effect, size, error, float(self._times[first]), slope, slope_error, explained, others)
 
@@ -262,12 +264,11 @@ class ChangeTests:
         self._held -= 1
         if self._held:
             return
-        after = self._times >= self._since
-        g, info = (x[after, self._open] for x in self._excess())
+        g, info = (x[-_HOLD + 1 :, self._open] for x in self._excess())  # without the block in which it changed
         if info.sum() > 0:
             self.adopted[self._open] += float(g.sum() / info.sum())
         self._up[:], self._down[:], self._loud = 0.0, 0.0, 0.0
-        self._settled = float(self._times[-1])
+        self._settled, self._based = float(self._times[-1]), min(float(self.learn), _HOLD - 1.0)
 
     def recent(self, blocks: int) -> tuple[Array, Array]:
         """Scores and information of the last blocks together: g (C,) and G (C, C)."""

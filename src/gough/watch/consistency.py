@@ -19,6 +19,8 @@ from gough.watch.rows import Rows
 _UP = 1 + 1e-9
 """Factor that covers rounding wherever a bound is enlarged."""
 
+_ROUNDS = 20
+"""Times that rows are added before a window is left undecided until the next row."""
 _PAUSE = 1.0
 """Seconds after a contradiction until the window is looked at again."""
 
@@ -113,7 +115,6 @@ class Consistency:
 
     def _problem(self, rows: "_Window", now: float) -> LinearProblem:
         n = len(self.actuators)
-        order = np.argsort(rows.times, kind="stable")
         ticks = np.unique(rows.times)
         position = np.searchsorted(ticks, rows.times) * n + rows.actuator
         order = np.argsort(position, kind="stable")
@@ -123,32 +124,57 @@ class Consistency:
 
     @one_blas_thread()
     def _decide(self, now: float) -> Contradiction | None:
-        """A new witness, or a contradiction."""
+        """A new witness, or a contradiction.
+
+        Rows that the witness explains worst are looked at first, and those that the next point violates are added: any
+        part of the rows that is contradictory is a contradiction, and a point is a witness if it explains all of them.
+        """
         problem = self._problem(self._rows, now)
         self.n_programs += 1
-        found = minimal_bound(problem)
-        self.factor = found.upper
-        if not found.is_inconsistent:
-            self._witness = found.point
-            return None
-        return self._proven(found, problem, now)
+        chosen = self._worst(problem)
+        for _ in range(_ROUNDS):
+            part = self._part(problem, chosen)
+            found = minimal_bound(part)
+            self.factor = found.upper
+            if found.is_inconsistent:
+                return self._proven(found, part, np.sort(self._rows.times, kind="stable")[chosen], now)
+            size = self._misfit(problem, found.point)
+            violated = np.flatnonzero(size > 1)
+            if not len(violated):
+                self._witness, self.factor = found.point, float(size.max())
+                return None
+            most = violated[np.argsort(-size[violated], kind="stable")[: 4 * len(self.unknowns)]]
+            chosen = np.union1d(chosen, most)
+        return None
 
-    def _proven(self, found: MinimalBound, problem: LinearProblem, now: float) -> Contradiction | None:
-        """The contradiction about the few rows that it rests on, if its certificate holds in exact rationals."""
-        chosen = np.array(sorted(found.rows))
-        times = np.sort(self._rows.times, kind="stable")
-        part = self._part(problem, chosen)
-        again = minimal_bound(part)
-        if not again.is_inconsistent:
-            return None
-        try:
-            certificate = certificate_of(part, again)
-        except NotProven:
-            return None
-        if not check(certificate, part).holds:
-            return None
-        self._again = now + _PAUSE
-        return Contradiction(part, certificate, times[chosen], again.lower)
+    @staticmethod
+    def _misfit(problem: LinearProblem, theta: Array) -> Array:
+        assert isinstance(problem.noise, Bounded)
+        return np.asarray(np.abs(problem.y - problem.W @ theta) / problem.noise.radius)
+
+    def _worst(self, problem: LinearProblem) -> Any:
+        """Rows to begin with: those that the witness explains worst, and some from all over the window."""
+        p, n = len(self.unknowns), problem.n_rows
+        worst = np.argsort(-self._misfit(problem, self._witness), kind="stable")[: 4 * p]
+        return np.union1d(worst, np.arange(0, n, max(1, n // (4 * p))))
+
+    def _proven(self, found: MinimalBound, problem: LinearProblem, times: Array, now: float) -> Contradiction | None:
+        """The contradiction about these rows, if its certificate holds in exact rationals."""
+        few = np.array(sorted(found.rows), dtype=np.int64)
+        part = self._part(problem, few)
+        proposals = [(part, times[few]), (problem, times)] if len(few) else [(problem, times)]
+        for one, at in proposals:
+            again = minimal_bound(one) if one is part else found
+            if not again.is_inconsistent:
+                continue
+            try:
+                certificate = certificate_of(one, again)
+            except NotProven:
+                continue
+            if check(certificate, one).holds:
+                self._again = now + _PAUSE
+                return Contradiction(one, certificate, at, again.lower)
+        return None
 
     @staticmethod
     def _part(problem: LinearProblem, chosen: Any) -> LinearProblem:

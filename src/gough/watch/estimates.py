@@ -8,23 +8,25 @@ from gough.core.arrays import Array
 from gough.watch.changes import Block
 from gough.watch.model import WatchedModel
 
-_LEVEL = 0.05
-"""Forgetting of the noise level, per block."""
+_BLOCKS = 60
+"""Blocks whose median is the noise level: a change of the robot does not count as noise."""
+_PRIOR = 1e-3
+"""Weight of the identification, so that directions that the last seconds do not excite keep its values."""
 
 
 class Recursive:
     """The unknowns of a model by least squares with exponential forgetting, block by block; it *changes*.
 
     Information and scores of blocks are summed with weights that fall by `keep` per block. Scores of blocks contain the
-    autocorrelation of the residuals within a block: their scatter, not that of single rows, makes σ [HON-like batch
-    means]. The estimate of the identification is a prior with its covariance.
+    autocorrelation of the residuals within a block: their scatter, not that of single rows, makes σ. The estimate of
+    the identification is a weak prior with its covariance.
     """
 
     def __init__(self, model: WatchedModel, keep: float) -> None:
         self.keep, self._model = keep, model
         p = len(model.unknown)
         self._R, self._b = np.zeros((p, p)), np.zeros(p)
-        self._noise, self._weight = 0.0, 0.0
+        self._squares = np.zeros(0)
 
     def take(self, block: Block, p: int) -> None:
         """Take in a block whose last p effects are the unknowns' columns."""
@@ -39,22 +41,21 @@ class Recursive:
         usable = scale > 0
         if usable.any():
             squares = float(np.mean(left[usable] ** 2 / scale[usable]))
-            self._noise = (1 - _LEVEL) * self._noise + _LEVEL * squares
-            self._weight = (1 - _LEVEL) * self._weight + _LEVEL
+            self._squares = np.append(self._squares, squares)[-_BLOCKS:]
 
     def _shift(self) -> Array:
         return np.asarray(np.linalg.lstsq(self._information(), self._b, rcond=None)[0])
 
     def _information(self) -> Array:
         prior = self._model.covariance
-        level = max(self.noise, 1e-300)
+        level = _PRIOR * max(self.noise, 1e-300)
         known = np.linalg.pinv(prior) * level if prior.any() else np.zeros_like(self._R)
         return np.asarray(self._R + known)
 
     @property
     def noise(self) -> float:
         """Variance of standardized scores of blocks: that of the residuals, with their autocorrelation."""
-        return self._noise / self._weight if self._weight else 0.0
+        return float(np.median(self._squares)) if len(self._squares) else 0.0
 
     def estimate(self) -> tuple[Array, Array]:
         """The unknowns, and their standard deviations."""
@@ -66,9 +67,9 @@ class Recursive:
 
     def state(self) -> dict[str, Any]:
         """Arrays and numbers from which `restore` continues."""
-        return {"R": self._R, "b": self._b, "noise": self._noise, "weight": self._weight}
+        return {"R": self._R, "b": self._b, "squares": self._squares}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue where `state` was taken."""
         self._R, self._b = np.array(state["R"]), np.array(state["b"])
-        self._noise, self._weight = state["noise"], state["weight"]
+        self._squares = np.array(state["squares"])

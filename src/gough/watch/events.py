@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
 INCONSISTENT, PAYLOAD, FRICTION, CHANGED = "inconsistent", "payload", "friction", "changed"
@@ -55,7 +56,14 @@ class Event:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        return {"type": "event", **{name: value for name, value in vars(self).items() if value != ""}}
+        known = {name: value for name, value in vars(self).items() if value != ""}
+        numbers = {name: _finite(value) for name, value in self.evidence.items()}
+        return {"type": "event", **known, "evidence": numbers}
+
+
+def _finite(value: Any) -> Any:
+    """None in place of a number that JSON has no word for."""
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 class Latch:

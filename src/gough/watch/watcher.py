@@ -1,5 +1,6 @@
 """The watch itself: samples in, events out, in constant memory."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import ceil, exp, inf
 from typing import Any
@@ -20,6 +21,7 @@ from gough.watch.model import WatchedModel
 from gough.watch.preparation import Preparation, PreparationOptions
 from gough.watch.rows import Rows, Samples
 from gough.watch.sensors import StuckTest
+from gough.watch.sets import SETS, DriftingSet, InflatingEllipsoid, WindowOfHulls
 
 _FIRST = 64
 """Samples from which the rate is estimated where it is not stated."""
@@ -29,6 +31,8 @@ _QUIET = 1.0
 """Seconds inside of the range after which leaving it is a new event."""
 _MESSY = 60.0
 """Seconds without a gap after which a gap is a new event."""
+_DRAWN = 0.04
+"""Seconds from one row to the next that is drawn."""
 _UNEXPLAINED = 0.3
 """Share of the excess squares below which an effect is not named."""
 
@@ -61,11 +65,14 @@ class WatchOptions:
     """Seconds in which the weight of rows in the recursive estimate falls to 1/e."""
     false_alarms: float = 0.1
     """Per hour, for each kind of statistical event."""
+    set: str = "ellipsoid"
+    """Guaranteed set that follows the rows: "ellipsoid", or "hulls", which is tighter and slower."""
 
     def __post_init__(self) -> None:
         for name in ("window", "block", "learn", "forgetting", "false_alarms"):
             value = getattr(self, name)
             require(0 < value < inf, f"{name} must be a positive number, but is {value}")
+        require(self.set in SETS, f"set must be one of {', '.join(SETS)}, not {self.set!r}")
         require(self.learn >= 20 * self.block, f"learn must last at least 20 blocks ({20 * self.block:g} s)")
 
 
@@ -77,11 +84,11 @@ class Found:
     contradiction: Contradiction | None = None
 
 
-@dataclass
-class Band:
-    """The last row: measured and predicted efforts with the range over the admitted set, for the page."""
+@dataclass(frozen=True, eq=False)
+class Bands:
+    """Some rows for a page: measured and predicted efforts, and the range over the admitted set, each (rows, n)."""
 
-    time: float
+    times: Array
     measured: Array
     predicted: Array
     lower: Array
@@ -110,7 +117,9 @@ class Watcher:
         self.n_rows = 0
         self.n_events = 0
         self.time = 0.0
-        self.band: Band | None = None
+        self.on_bands: Callable[[Bands], None] | None = None
+        """Called with rows for a page, at most 25 a second of the stream."""
+        self._drawn = -inf
         self._waiting: list[tuple[Array, Array]] = []
         self._grid: Grid | None = None
         if options.rate is not None:
@@ -135,6 +144,10 @@ class Watcher:
         groups = [*_groups(n), *(0 for _ in range(len(model.payload) - 1)), *(0 for _ in model.unknown)]
         learn = ceil(options.learn / seconds)
         self.tests = ChangeTests(len(groups), groups, learn=learn, blocks=3600 / options.false_alarms / seconds)
+        kind = {"ellipsoid": InflatingEllipsoid, "hulls": WindowOfHulls}[options.set]
+        usable = model.has_proof and bool((model.unknowns.bounds.width > 0).all())
+        extra = {"window": options.window} if kind is WindowOfHulls else {}
+        self.set: DriftingSet | None = kind(model.unknowns, options.drift, **extra) if usable else None
         self.recursive = Recursive(model, exp(-seconds / options.forgetting))
         self._pending = _Pending()
         self._sensors = StuckTest(rate, n, ceil(options.learn * rate), options.speed)
@@ -231,14 +244,21 @@ class Watcher:
         return found
 
     def _show(self, rows: Rows) -> None:
-        model = self.model
-        W, box = rows.W[-1], model.unknowns.bounds
+        if self.on_bands is None:
+            return
+        some = np.flatnonzero(np.diff(np.floor(rows.times / _DRAWN), prepend=self._drawn) != 0)
+        self._drawn = float(np.floor(rows.times[-1] / _DRAWN))
+        if not len(some):
+            return
+        model, box = self.model, self.model.unknowns.bounds
+        W, base = rows.W[some], rows.W[some][:, :, model.unknown]
         predicted = W @ model.values
-        base = W[:, model.unknown]
-        with np.errstate(all="ignore"):
+        if box.is_bounded:
             center = predicted + base @ (box.center - np.asarray(model.unknowns.nominal))
             reach = np.abs(base) @ (box.width / 2) + self.options.bound
-        self.band = Band(float(rows.times[-1]), rows.y[-1], predicted, center - reach, center + reach)
+        else:
+            center, reach = predicted, np.broadcast_to(self.options.bound, predicted.shape)
+        self.on_bands(Bands(rows.times[some], rows.y[some], predicted, center - reach, center + reach))
 
     def _consistent(self, rows: Rows, known: Array) -> list[Found]:
         contradiction = self.consistency.take(rows, self.model.unknown, known)
@@ -299,7 +319,40 @@ class Watcher:
         weights = usable_rows(rows.kept, np.isfinite(residuals).all(axis=1), self.options.bound)
         block = Block(float(rows.times[-1]), residuals, effects, weights)
         self.recursive.take(block, len(model.unknown))
+        self._narrow(rows)
         return self.tests.take(block)
+
+    def _narrow(self, rows: Rows) -> None:
+        """Let the rows of measured samples narrow the guaranteed set."""
+        if self.set is None:
+            return
+        at, of = np.nonzero(rows.kept & rows.measured[:, None])
+        if not len(at):
+            return
+        model, now = self.model, float(rows.times[-1])
+        known = rows.W[:, :, model.known] @ model.values[model.known]
+        e = self.options.bound[of]
+        if rows.spread is not None and self.options.drift is not None:
+            age = now - rows.times[at] + 2 * self._preparation.delay
+            e = (e + rows.spread[:, :, model.unknown][at, of] @ self.options.drift * age) * (1 + 1e-9)
+        self.set.take(rows.W[:, :, model.unknown][at, of], (rows.y - known)[at, of], e, now)
+
+    def parameters(self) -> list[dict[str, Any]]:
+        """Each unknown: its recursive estimate ± 95 %, and its guaranteed interval, admitted and now."""
+        if self._grid is None:
+            return []
+        unknowns = self.model.unknowns
+        value, sigma = self.recursive.estimate()
+        now = None if self.set is None else self.set.hull(self.time)
+        result = []
+        for k, name in enumerate(unknowns.names):
+            entry = {"name": name, "unit": unknowns.units[k], "value": float(value[k]), "error": 1.96 * float(sigma[k])}
+            if now is not None:
+                entry["admitted"] = [float(unknowns.bounds.lower[k]), float(unknowns.bounds.upper[k])]
+                entry["now"] = None if now.is_empty else [float(now.lower[k]), float(now.upper[k])]
+                entry["text"] = "empty" if now.is_empty else outward.between(now.lower[k], now.upper[k])
+            result.append(entry)
+        return result
 
     def _changed(self, change: Change, time: float) -> Found:
         model, rate = self.model, f"{self.options.false_alarms:g} false alarms an hour"
