@@ -15,6 +15,7 @@ from gough.core.errors import require
 from gough.studies.watching import WatchStudy
 from gough.watch import Event, Journal, Session, Watcher, open_source
 from gough.watch.journal import CHECKPOINT, free_folder
+from gough.watch.server import LivePage
 
 _CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
 
@@ -36,6 +37,8 @@ def watch(
     checkpoint: Annotated[
         bool, typer.Option("--checkpoint", help="Save the state every second, and resume from it after a restart.")
     ] = False,
+    page: Annotated[bool, typer.Option(help="Serve a live page on this computer, and print its address.")] = True,
+    port: Annotated[int, typer.Option(help="Port of the page; 0 takes a free one.", min=0, max=65535)] = 0,
     once: Annotated[bool, typer.Option("--once", help="Stop at the end of a file instead of waiting for more.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print events and status as lines of JSON.")] = False,
 ) -> None:
@@ -67,6 +70,9 @@ def watch(
         on_status=_json_status if as_json else _quiet,
     )
     is_resumed = session.resume()
+    if page:
+        session.page = LivePage(watcher.about(), port)
+        (_tell_page if not as_json else _json_status)({"type": "page", "address": session.page.address})
     if not as_json:
         say(*_premises(asked, watcher, folder, resumed=is_resumed))
     with _stopping(session) as stopped:
@@ -75,6 +81,8 @@ def watch(
         finally:
             stream.close()
             journal.close()
+            if session.page is not None:
+                session.page.close()
     if not as_json:
         say(*_summary(session))
     if stopped:
@@ -103,6 +111,10 @@ def _stopping(session: Session) -> Iterator[list[signal.Signals]]:
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)
+
+
+def _tell_page(page: dict[str, Any]) -> None:
+    say(f"Page: {page['address']}")
 
 
 def _event(event: Event) -> None:

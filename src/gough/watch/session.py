@@ -11,6 +11,7 @@ from gough.watch import events as kinds
 from gough.watch.checkpoint import load_checkpoint, save_checkpoint
 from gough.watch.events import Event, Latch
 from gough.watch.journal import Journal
+from gough.watch.server import LivePage
 from gough.watch.sources.source import Batch, Source
 from gough.watch.watcher import Found, Watcher
 
@@ -36,8 +37,7 @@ class Session:
     """Seconds between two checkpoints, and between two reports of the status."""
     on_event: Callable[[Event], None] = lambda _: None
     on_status: Callable[[dict[str, Any]], None] = lambda _: None
-    on_rows: Callable[[Watcher], None] = lambda _: None
-    """Called after each batch, for the page."""
+    page: LivePage | None = None
     _bad: int = 0
     _in_a_row: int = 0
     _unreadable: Latch = field(default_factory=lambda: Latch(60.0))
@@ -79,6 +79,11 @@ class Session:
 
     def run(self) -> None:
         """Watch until the source ends or `stop` is called."""
+        if self.page is not None:
+            page = self.page
+            self.watcher.on_bands = lambda bands: page.board.post(
+                "bands", {name: value.tolist() for name, value in vars(bands).items()}
+            )
         due = time.monotonic() + self.every
         while not self._is_stopped:
             batch = self.source.read(_WAIT)
@@ -87,10 +92,22 @@ class Session:
             self._take(batch)
             if time.monotonic() >= due:
                 self.save()
-                self.on_status(self.status())
+                self._show_status()
                 due = time.monotonic() + self.every
         self.save()
-        self.on_status(self.status())
+        self._show_status()
+
+    def _show(self, event: Event) -> None:
+        self.on_event(event)
+        if self.page is not None:
+            self.page.board.post("event", event.to_dict())
+
+    def _show_status(self) -> None:
+        status = self.status()
+        self.on_status(status)
+        if self.page is not None:
+            self.page.board.post("status", status)
+            self.page.board.post("sets", self.watcher.parameters())
 
     def status(self) -> dict[str, Any]:
         """Numbers for the page and for machines."""
@@ -105,10 +122,7 @@ class Session:
         if len(batch):
             found += self.watcher.take(batch.times, batch.values)
         for each in found:
-            self.journal.write(each, self.on_event)
-        if len(batch):
-            self.on_rows(self.watcher)
-
+            self.journal.write(each, self._show)
     def _faulty(self, batch: Batch) -> list[Found]:
         """One event for lines that cannot be read; too many in a row end the watch."""
         self._bad += len(batch.bad)

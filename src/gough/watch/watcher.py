@@ -337,6 +337,16 @@ class Watcher:
             e = (e + rows.spread[:, :, model.unknown][at, of] @ self.options.drift * age) * (1 + 1e-9)
         self.set.take(rows.W[:, :, model.unknown][at, of], (rows.y - known)[at, of], e, now)
 
+    def about(self) -> dict[str, Any]:
+        """What a page says once about the robot."""
+        robot = self.model.robot
+        drift = "parameters that drift as stated" if self.options.drift is not None else "constant parameters"
+        premise = f"Guaranteed for {drift} in the admitted set and errors within their bounds."
+        return {
+            "robot": robot.name, "actuators": list(robot.actuators), "units": list(robot.effort_units),
+            "set": premise if self.model.has_proof else "The identification has no guaranteed set.",
+        }  # fmt: skip
+
     def parameters(self) -> list[dict[str, Any]]:
         """Each unknown: its recursive estimate ± 95 %, and its guaranteed interval, admitted and now."""
         if self._grid is None:
