@@ -39,7 +39,9 @@ def watch(
     ] = False,
     page: Annotated[bool, typer.Option(help="Serve a live page on this computer, and print its address.")] = True,
     port: Annotated[int, typer.Option(help="Port of the page; 0 takes a free one.", min=0, max=65535)] = 0,
-    once: Annotated[bool, typer.Option("--once", help="Stop at the end of a file instead of waiting for more.")] = False,
+    once: Annotated[
+        bool, typer.Option("--once", help="Stop at the end of a file instead of waiting for more.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print events and status as lines of JSON.")] = False,
 ) -> None:
     """Watch a running robot: report at once, with proof where it is proof, when the identified model no longer holds.
@@ -142,8 +144,8 @@ def _premises(asked: WatchStudy, watcher: Watcher, folder: Path, *, resumed: boo
         bounds = ", ".join(f"{value:.4g}" for value in options.bound)
         unit = model.robot.effort_units[0]
         lines.append(
-            f"Proofs presume that filtered efforts err by at most {bounds} {unit}, and parameters in the guaranteed set "
-            f"of the identification{' that drift as stated' if options.drift is not None else ''}."
+            f"Proofs presume that filtered efforts err by at most {bounds} {unit}, and parameters in the guaranteed "
+            f"set of the identification{' that drift as stated' if options.drift is not None else ''}."
         )
     else:
         lines.append('The results have no guaranteed set: nothing is proven. Add "hull" to use in [methods].')

@@ -124,7 +124,9 @@ class WatchStudy:
         for name, value in stated.items():
             with self.study.at("watch", "drift", name):
                 if name not in columns:
-                    raise InputError(f"no parameter '{name}' is identified{nearest(name, columns)} ({', '.join(columns)})")
+                    raise InputError(
+                        f"no parameter '{name}' is identified{nearest(name, columns)} ({', '.join(columns)})"
+                    )
                 k = columns.index(name)
                 drift[k] = quantity(value, f"{unknowns.units[k]}/s")
                 require(drift[k] >= 0, "must not be negative")

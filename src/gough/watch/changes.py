@@ -216,18 +216,18 @@ class ChangeTests:
         """The effect that explains most since the likeliest beginning."""
         g, info = self._excess()
         recent = slice(max(0, len(g) - _KEPT, int(np.searchsorted(self._times, self._settled, side="right"))), None)
-        G, I = (np.cumsum(x[recent][::-1], axis=0)[::-1] for x in (g, info))
+        G, info = (np.cumsum(x[recent][::-1], axis=0)[::-1] for x in (g, info))
         with np.errstate(all="ignore"):
-            gain = np.where(I > 0, G**2 / I, 0.0)[:, self.tested]
+            gain = np.where(info > 0, G**2 / info, 0.0)[:, self.tested]
             sure = gain / self.scatter[self.tested] ** 2
-        begin, best = np.unravel_index(int(np.argmax(sure)), sure.shape)
+        begin = int(np.argmax(sure)) // sure.shape[1]
         shares = gain[begin] / max(float(gain[begin].max()), 1e-300)
         best = int(np.argmax(shares))  # at this beginning, the largest part of the squares
         effect = int(self.tested[best])
         others = tuple(
             (int(self.tested[k]), float(shares[k])) for k in np.argsort(-shares)[1:] if shares[k] > 0.8 and k != best
         )
-        first = recent.indices(len(g))[0] + int(begin)
+        first = recent.indices(len(g))[0] + begin
         change = self._sized(effect, first, others)
         self._open, self._held = effect, _HOLD
         return change

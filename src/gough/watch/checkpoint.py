@@ -49,7 +49,9 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
     except (InputError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise InputError(f"{path} is no checkpoint of gough watch, or it is damaged: delete it to begin anew") from error
+        raise InputError(
+            f"{path} is no checkpoint of gough watch, or it is damaged: delete it to begin anew"
+        ) from error
     return state
 
 

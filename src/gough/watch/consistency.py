@@ -48,7 +48,7 @@ class Consistency:
     |θ_j(t_i) − θ_j| ≤ d_j a. The box grows by d_j times the age of the watch. With d = 0 nothing is enlarged.
 
     A witness θ is kept: as long as new rows agree with it, the window is consistent, since rows that leave the window
-    only make it easier. Else the smallest factor on the error bounds is computed. Only a factor that is proven to exceed
+    only make it easier. Else the smallest factor on the error bounds is computed. Only a factor proven to exceed
     1 is a contradiction, and only after its certificate was verified in exact rationals: under the hypotheses there is
     no false alarm. Idempotent: rows that are given again change nothing.
     """
@@ -66,6 +66,8 @@ class Consistency:
         """The smallest factor on the error bounds when it was computed last."""
         self.n_programs = 0
         """How often it was computed."""
+        self.is_consistent = True
+        """Whether the last rows contradict nothing."""
         self._again = -np.inf
         """Time before which a window that was found contradictory is not looked at again."""
 
@@ -94,10 +96,13 @@ class Consistency:
         self._rows.append(new, now - self.window)
         misfit = np.abs(new.y - new.W @ self._witness)
         if bool((misfit <= self._radius(new, now) * (1 - 1e-9)).all()):
+            self.is_consistent = True
             return None
         if now < self._again:
             return None
-        return self._decide(now)
+        found = self._decide(now)
+        self.is_consistent = found is None
+        return found
 
     def _radius(self, rows: "_Window", now: float) -> Array:
         e = self.bound[rows.actuator]
@@ -234,7 +239,12 @@ class _Window:
         old = int(np.searchsorted(self.times, since))
         self.W, self.y, self.times, self.actuator = (
             np.concatenate([mine[old:], yours])
-            for mine, yours in ((self.W, new.W), (self.y, new.y), (self.times, new.times), (self.actuator, new.actuator))
+            for mine, yours in (
+                (self.W, new.W),
+                (self.y, new.y),
+                (self.times, new.times),
+                (self.actuator, new.actuator),
+            )
         )
         if new.spread is not None:
             mine = np.zeros((0, self.p)) if self.spread is None else self.spread[old:]

@@ -71,10 +71,12 @@ class Latch:
 
     Examples:
         >>> latch = Latch(quiet=1.0)
-        >>> [latch(time, is_on) for time, is_on in ((0.0, True), (0.5, True), (1.0, False), (1.4, True), (3.0, True))]
-        [True, False, False, False, False]
-        >>> latch(3.5, False), latch(5.0, False), latch(6.0, True)
-        (False, False, True)
+        >>> latch.met(0.0), latch.met(0.5)
+        (True, False)
+        >>> latch.absent(1.0), latch.met(1.4)  # not absent for long enough
+        (None, False)
+        >>> latch.absent(3.0), latch.met(3.1)
+        (None, True)
     """
 
     def __init__(self, quiet: float) -> None:
@@ -82,11 +84,12 @@ class Latch:
         self.last: float | None = None
         """When the condition was met last, since the event; None while armed."""
 
-    def __call__(self, time: float, is_on: bool) -> bool:  # noqa: FBT001 - the condition
-        """Whether this is a new event."""
-        if is_on:
-            is_new, self.last = self.last is None, time
-            return is_new
+    def met(self, time: float) -> bool:
+        """The condition is met; says whether this is a new event."""
+        is_new, self.last = self.last is None, time
+        return is_new
+
+    def absent(self, time: float) -> None:
+        """The condition is not met."""
         if self.last is not None and (time - self.last >= self.quiet or time < self.last):
             self.last = None
-        return False

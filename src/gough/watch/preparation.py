@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gough.core.arrays import Array, Mask
+from gough.core.arrays import Mask
 from gough.data.filters import differences
 from gough.robots.following import FollowedRegressor
 from gough.watch.filters import LinearPhase

@@ -1,6 +1,7 @@
 """The streams of a watch: samples as they arrive, and rows y = W θ + e as they are prepared."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -63,5 +64,5 @@ class Rows:
 
     def taken(self, chosen: Mask | slice) -> "Rows":
         """Some of the rows."""
-        parts = {name: value if value is None else value[chosen] for name, value in vars(self).items()}
+        parts: dict[str, Any] = {name: value if value is None else value[chosen] for name, value in vars(self).items()}
         return Rows(**parts)

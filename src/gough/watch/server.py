@@ -85,13 +85,13 @@ class LivePage:
         # "<" cannot end the script in which the text stands
         self._page = template.replace("ABOUT", json.dumps(dict(about)).replace("<", "\\u003c"), 1)
         try:
-            self._server = ThreadingHTTPServer((HOST, port), self._handler())
+            self._server = _Server((HOST, port), _Handler)
         except (OSError, OverflowError) as error:
             reason = getattr(error, "strerror", None) or error
             raise InputError(f"the page cannot be served on port {port}: {reason}; choose another --port") from error
-        self._server.daemon_threads = True
+        self._server.page = self
         self.port = int(self._server.server_address[1])
-        self._viewers = threading.BoundedSemaphore(_VIEWERS)
+        self.viewers = threading.BoundedSemaphore(_VIEWERS)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.2,), daemon=True)
         self._thread.start()
 
@@ -115,77 +115,86 @@ class LivePage:
         )
         return self._page.replace("NONCE", nonce).encode(), policy
 
-    def _handler(self) -> type[BaseHTTPRequestHandler]:
-        page = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-            timeout = 30
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    page: LivePage
 
-            def do_GET(self) -> None:
-                """Answer a request for the page or its stream; all others are not found."""
-                own = {f"{HOST}:{page.port}", f"localhost:{page.port}"}
-                # a name that an attacker points at this computer is no name of ours
-                if self.headers.get("Host", "") not in own:
-                    self._refuse(421)
-                elif secrets.compare_digest(self.path.encode(), f"/{page.token}/".encode()):
-                    self._page()
-                elif secrets.compare_digest(self.path.encode(), f"/{page.token}/stream".encode()):
-                    self._stream()
-                else:
-                    self._refuse(404)
 
-            def _refuse(self, code: int) -> None:
-                self.send_response(code)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
+class _Handler(BaseHTTPRequestHandler):
+    """Answers requests for the page or its stream; all others are not found."""
 
-            def _page(self) -> None:
-                content, policy = page.page()
-                self.send_response(200)
-                for name, value in (
-                    ("Content-Type", "text/html; charset=utf-8"),
-                    ("Content-Length", str(len(content))),
-                    ("Content-Security-Policy", policy),
-                    ("Cache-Control", "no-store"),
-                    ("Referrer-Policy", "no-referrer"),
-                    ("X-Content-Type-Options", "nosniff"),
-                ):
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(content)
+    protocol_version = "HTTP/1.1"
+    timeout = 30
+    server: _Server
 
-            def _stream(self) -> None:
-                if not page._viewers.acquire(blocking=False):
-                    self._refuse(503)
+    def do_GET(self) -> None:
+        """Answer a request."""
+        page = self.server.page
+        own = {f"{HOST}:{page.port}", f"localhost:{page.port}"}
+        # a name that an attacker points at this computer is no name of ours
+        if self.headers.get("Host", "") not in own:
+            self._refuse(421)
+        elif secrets.compare_digest(self.path.encode(), f"/{page.token}/".encode()):
+            self._page()
+        elif secrets.compare_digest(self.path.encode(), f"/{page.token}/stream".encode()):
+            self._stream()
+        else:
+            self._refuse(404)
+
+    def _refuse(self, code: int) -> None:
+        self.send_response(code)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def _page(self) -> None:
+        content, policy = self.server.page.page()
+        self.send_response(200)
+        for name, value in (
+            ("Content-Type", "text/html; charset=utf-8"),
+            ("Content-Length", str(len(content))),
+            ("Content-Security-Policy", policy),
+            ("Cache-Control", "no-store"),
+            ("Referrer-Policy", "no-referrer"),
+            ("X-Content-Type-Options", "nosniff"),
+        ):
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def _stream(self) -> None:
+        viewers = self.server.page.viewers
+        if not viewers.acquire(blocking=False):
+            self._refuse(503)
+            return
+        try:
+            self._send_messages()
+        except OSError:
+            pass  # the page was closed
+        finally:
+            viewers.release()
+
+    def _send_messages(self) -> None:
+        self.send_response(200)
+        for name, value in (
+            ("Content-Type", "text/event-stream"),
+            ("Cache-Control", "no-store"),
+            ("Connection", "close"),
+        ):
+            self.send_header(name, value)
+        self.end_headers()
+        self.close_connection = True
+        last = self.headers.get("Last-Event-ID", "")
+        number = int(last) if last.isdecimal() and last.isascii() and len(last) < 16 else 0
+        self.wfile.write(b"retry: 1000\n\n")
+        while True:
+            messages = self.server.page.board.after(number, _BEAT)
+            self.wfile.write(b"".join(each.data for each in messages) or b": alive\n\n")
+            self.wfile.flush()
+            if messages:
+                number = messages[-1].number
+                if messages[-1].kind == "end":
                     return
-                try:
-                    self._send_messages()
-                except OSError:
-                    pass  # the page was closed
-                finally:
-                    page._viewers.release()
 
-            def _send_messages(self) -> None:
-                self.send_response(200)
-                self.send_header("Content-Type", "text/event-stream")
-                self.send_header("Cache-Control", "no-store")
-                self.send_header("Connection", "close")
-                self.end_headers()
-                self.close_connection = True
-                last = self.headers.get("Last-Event-ID", "")
-                number = int(last) if last.isdigit() and len(last) < 16 else 0
-                self.wfile.write(b"retry: 1000\n\n")
-                while True:
-                    messages = page.board.after(number, _BEAT)
-                    self.wfile.write(b"".join(each.data for each in messages) or b": alive\n\n")
-                    self.wfile.flush()
-                    if messages:
-                        number = messages[-1].number
-                        if messages[-1].kind == "end":
-                            return
-
-            def log_message(self, *args: object) -> None:
-                """Requests are not logged: addresses hold the token."""
-
-        return Handler
+    def log_message(self, *args: object) -> None:
+        """Requests are not logged: addresses hold the token."""

@@ -15,8 +15,6 @@ from gough.watch.server import LivePage
 from gough.watch.sources.source import Batch, Source
 from gough.watch.watcher import Found, Watcher
 
-_LIVE = 4.0
-"""Milliseconds of samples that are processed together while a stream keeps pace, so that events come at once."""
 _WAIT = 0.05
 """Seconds that a source may take to answer."""
 _FAULTS = 1000
@@ -123,6 +121,7 @@ class Session:
             found += self.watcher.take(batch.times, batch.values)
         for each in found:
             self.journal.write(each, self._show)
+
     def _faulty(self, batch: Batch) -> list[Found]:
         """One event for lines that cannot be read; too many in a row end the watch."""
         self._bad += len(batch.bad)
@@ -132,7 +131,7 @@ class Session:
             self._in_a_row < _FAULTS,
             f"{self._in_a_row} lines in a row are no samples; {first}: check what writes the stream",
         )
-        if not self._unreadable(self.watcher.time, True):
+        if not self._unreadable.met(self.watcher.time):
             return []
         text = f"{first}: it is left out"
         return [self.watcher.raised(kinds.DATA, self.source.name, text, {"unreadable": self._bad})]

@@ -1,4 +1,4 @@
-"""Guaranteed sets of the parameters now, from rows of the past, for parameters that move by at most so much a second."""
+"""Guaranteed sets of the parameters now, from rows of the past, where parameters move by a bounded amount a second."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -31,10 +31,10 @@ class DriftingSet(Protocol):
 class InflatingEllipsoid:
     """A bounding ellipsoid that grows with time by the drift and shrinks with rows: constant memory.
 
-    Constraint: the rows, the admitted box at the beginning, and |θ_j(t) − θ_j(s)| ≤ d_j |t − s|. Kept: every θ(now) that
-    satisfies them, in exact arithmetic (ENCLOSURE). By induction: if θ(s) is in the ellipsoid, θ(t) is in its sum with
-    the box of half-widths d (t − s), which `EllipsoidStream.inflate` encloses, and a row with the bound of the instant t
-    removes no θ(t) that satisfies it. After rows that contradict it, it begins anew at the admitted box.
+    Constraint: the rows, the admitted box at the beginning, and |θ_j(t) − θ_j(s)| ≤ d_j |t − s|. Kept: every θ(now)
+    that satisfies them, in exact arithmetic (ENCLOSURE). By induction: if θ(s) is in the ellipsoid, θ(t) is in its sum
+    with the box of half-widths d (t − s), which `EllipsoidStream.inflate` encloses, and a row with the bound of the
+    instant t removes no θ(t) that satisfies it. After rows that contradict it, it begins anew at the admitted box.
     """
 
     def __init__(self, unknowns: Unknowns, drift: Array | None) -> None:
@@ -69,9 +69,9 @@ class InflatingEllipsoid:
 class WindowOfHulls:
     """The intersection of the hulls of the last pieces of the stream, each grown by the drift since then.
 
-    Constraint and premise as for `InflatingEllipsoid`. Kept: every θ(now) that satisfies the rows of the window (PROOF):
-    the hull of a piece that ended at t holds θ(t), hence the hull grown by d (now − t) holds θ(now), and so does the
-    intersection. Rows of pieces before the window are forgotten. A piece whose rows contradict the admitted box leaves
+    Constraint and premise as for `InflatingEllipsoid`. Kept: every θ(now) that satisfies the rows of the window
+    (PROOF): the hull of a piece that ended at t holds θ(t), hence the hull grown by d (now − t) holds θ(now), and
+    so does the intersection. Rows of pieces before the window are forgotten. A piece whose rows contradict the admitted box leaves
     an empty box until it leaves the window.
     """
 

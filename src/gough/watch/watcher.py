@@ -10,11 +10,11 @@ import numpy as np
 from gough.core import outward
 from gough.core.arrays import Array
 from gough.core.errors import InputError, require
-from gough.core.text import number
 from gough.watch import events as kinds
 from gough.watch.changes import Block, Change, ChangeTests, usable_rows
 from gough.watch.clock import Break, Grid
 from gough.watch.consistency import Consistency, Contradiction
+from gough.watch.effects import described, effect_columns, effect_groups, effect_names
 from gough.watch.estimates import Recursive
 from gough.watch.events import Event, Latch
 from gough.watch.model import WatchedModel
@@ -33,8 +33,6 @@ _MESSY = 60.0
 """Seconds without a gap after which a gap is a new event."""
 _DRAWN = 0.04
 """Seconds from one row to the next that is drawn."""
-_UNEXPLAINED = 0.3
-"""Share of the excess squares below which an effect is not named."""
 
 _COUNTS = ("n_received", "n_rows", "n_events", "time")
 _PARTS = ("_grid", "_preparation", "consistency", "tests", "recursive", "_sensors")
@@ -140,8 +138,8 @@ class Watcher:
         row_rate = rate / prepared.stride
         self._block_rows = max(8, round(options.block * row_rate))
         seconds = self._block_rows / row_rate
-        self.effects = _effect_names(model)
-        groups = [*_groups(n), *(0 for _ in range(len(model.payload) - 1)), *(0 for _ in model.unknown)]
+        self.effects = effect_names(model)
+        groups = [*effect_groups(n), *(0 for _ in range(len(model.payload) - 1)), *(0 for _ in model.unknown)]
         learn = ceil(options.learn / seconds)
         self.tests = ChangeTests(len(groups), groups, learn=learn, blocks=3600 / options.false_alarms / seconds)
         kind = {"ellipsoid": InflatingEllipsoid, "hulls": WindowOfHulls}[options.set]
@@ -201,7 +199,7 @@ class Watcher:
         self._sensors.restart()
         self._pending = _Pending()
         self.time = gap.time
-        if not self._messy(gap.time, True):
+        if not self._messy.met(gap.time):
             return []
         if gap.seconds < 0:
             text = f"the clock jumps back by {-gap.seconds:.4g} s; filters start anew"
@@ -211,7 +209,7 @@ class Watcher:
 
     def _stuck(self, samples: Samples) -> list[Found]:
         assert self._grid is not None
-        self._messy(self.time, False)
+        self._messy.absent(self.time)
         robot, found = self.model.robot, []
         for channel in self._sensors.take(samples):
             n = self.model.n
@@ -261,15 +259,19 @@ class Watcher:
         self.on_bands(Bands(rows.times[some], rows.y[some], predicted, center - reach, center + reach))
 
     def _consistent(self, rows: Rows, known: Array) -> list[Found]:
-        contradiction = self.consistency.take(rows, self.model.unknown, known)
-        if not self._inconsistent(float(rows.times[-1]), contradiction is not None):
+        now = float(rows.times[-1])
+        c = self.consistency.take(rows, self.model.unknown, known)
+        if c is None:
+            if self.consistency.is_consistent:
+                self._inconsistent.absent(now)
             return []
-        assert contradiction is not None
-        c = contradiction
+        if not self._inconsistent.met(now):
+            return []
         seconds = float(c.times.max() - c.times.min())
+        which = "a row" if len(c.times) == 1 else f"{len(c.times)} rows of {seconds:.3g} s"
         text = (
-            f"no parameters of the admitted set explain {len(c.times)} rows of {seconds:.3g} s within the error "
-            f"bounds: these are too small by a factor of at least {outward.at_least(c.factor).removeprefix('≥ ')}"
+            f"no parameters of the admitted set explain {which} within the error bounds, which are too small by a "
+            f"factor of at least {outward.at_least(c.factor).removeprefix('≥ ')}"
         )
         evidence = {"rows": len(c.times), "from": float(c.times.min()), "to": float(c.times.max()), "factor": c.factor}
         return [Found(self._event(kinds.INCONSISTENT, "", text, "PROOF", evidence).event, c)]
@@ -283,9 +285,9 @@ class Watcher:
             for c in range(values.shape[1]):
                 latch = self._outside.setdefault(f"{what} {c}", Latch(_QUIET))
                 if not outside[:, c].any():
-                    latch(float(rows.times[-1]), False)
+                    latch.absent(float(rows.times[-1]))
                     continue
-                if not latch(float(rows.times[-1]), True):
+                if not latch.met(float(rows.times[-1])):
                     continue
                 at = int(np.flatnonzero(outside[:, c])[0])
                 name, unit = robot.coordinates[c], robot.coordinate_units[c]
@@ -296,7 +298,7 @@ class Watcher:
                     f"{high[c]:.4g} {unit}"
                 )
                 evidence = {"value": value, "lower": float(low[c]), "upper": float(high[c])}
-                found.append(self._event(kinds.OUTSIDE, name, text, "observed", evidence, float(rows.times[at])))
+                found.append(self._event(kinds.OUTSIDE, name, text, "observed", evidence, time=float(rows.times[at])))
         return found
 
     def _blocks(self) -> list[Found]:
@@ -315,7 +317,7 @@ class Watcher:
         predicted = rows.W @ model.values
         residuals = rows.y - predicted
         friction = rows.W[:, :, model.friction] @ model.values[model.friction]
-        effects = _effect_columns(rows, predicted, friction, model)
+        effects = effect_columns(rows, predicted, friction, model)
         weights = usable_rows(rows.kept, np.isfinite(residuals).all(axis=1), self.options.bound)
         block = Block(float(rows.times[-1]), residuals, effects, weights)
         self.recursive.take(block, len(model.unknown))
@@ -365,35 +367,12 @@ class Watcher:
         return result
 
     def _changed(self, change: Change, time: float) -> Found:
-        model, rate = self.model, f"{self.options.false_alarms:g} false alarms an hour"
-        evidence: dict[str, Any] = {"began": change.began, "explained": change.explained}
-        if change.effect < 0 or change.explained < _UNEXPLAINED:
-            text = f"residuals changed at about {change.began:.2f} s, and no effect of the list explains them"
-            if change.effect < 0:
-                text += f": their mean square is {change.size:.3g} times the usual one"
-            return self._event(kinds.CHANGED, "", text, rate, evidence, time)
-        kind, subject = self.effects[change.effect]
-        size, error = change.size, change.error
-        evidence |= {"change": size, "error": error, "slope": change.slope, "slope_error": change.slope_error}
-        evidence["others"] = [" ".join(filter(None, self.effects[k])) for k, _ in change.others]
-        if kind == kinds.PAYLOAD:
-            total = float(self.tests.adopted[change.effect]) + size
-            evidence["total"] = total
-            text = f"the mass on the platform changed by {_signed(size, error)} kg (95 %) at about {change.began:.2f} s"
-        elif kind == kinds.FRICTION:
-            text = f"the friction of {subject} changed by {_signed(100 * size, 100 * error)} % (95 %)"
-            if abs(change.slope) > change.slope_error:
-                text += f" and drifts by {_signed(100 * change.slope, 100 * change.slope_error)} % per second"
-        elif kind == kinds.CLOCK:
-            text = f"efforts lag {_signed(1e3 * size, 1e3 * error)} ms (95 %) more behind positions than before"
-        elif size < -1:
-            kind, text = kinds.SIGN, f"the effort of {subject} has the opposite sign"
-        else:
-            text = f"the effort of {subject} is scaled by {number(1 + size, digits=4)} ± {number(error, digits=2)} (95 %)"
-        return self._event(kind, subject, text, rate, evidence, time)
+        kind, subject, text, evidence = described(change, self.effects, self.tests.adopted)
+        claim = f"{self.options.false_alarms:g} false alarms an hour"
+        return self._event(kind, subject, text, claim, evidence, time=time)
 
     def _event(
-        self, kind: str, subject: str, text: str, claim: str, evidence: dict[str, Any], time: float | None = None
+        self, kind: str, subject: str, text: str, claim: str, evidence: dict[str, Any], *, time: float | None = None
     ) -> Found:
         self.n_events += 1
         return Found(Event(self.n_events, kind, self.time if time is None else time, subject, text, claim, evidence))
@@ -418,7 +397,7 @@ class Watcher:
         return status
 
     def payload(self) -> tuple[float, float] | None:
-        """Change of the platform's mass since the tests learned, by the last ten seconds, and half of its 95 % interval."""
+        """Change of the platform's mass since the tests learned, by the last ten seconds, and its ± (95 %)."""
         if not self.tests.is_learned or not len(self.model.payload):
             return None
         blocks = max(1, round(10.0 / self.options.block))
@@ -469,35 +448,6 @@ def _joined(parts: list[Rows]) -> Rows:
     return Rows(**values)
 
 
-def _effect_names(model: WatchedModel) -> tuple[tuple[str, str], ...]:
-    """Kind and subject of each effect that is tested."""
-    actuators = model.robot.actuators
-    return (
-        (kinds.PAYLOAD, ""),
-        *((kinds.FRICTION, name) for name in actuators),
-        *((kinds.GAIN, name) for name in actuators),
-        (kinds.CLOCK, ""),
-    )
-
-
-def _groups(n: int) -> list[int]:
-    """How many tests share the false-alarm rate of each effect's kind."""
-    return [1, *(n for _ in range(2 * n)), 1]
-
-
-def _effect_columns(rows: Rows, predicted: Array, friction: Array, model: WatchedModel) -> Array:
-    """Efforts (M, n, C) of each tested effect per unit, then of the payload's first moments, then of the unknowns."""
-    m, n = predicted.shape
-    tested = np.zeros((m, n, 2 + 2 * n))
-    if len(model.payload):
-        tested[:, :, 0] = rows.W[:, :, model.payload[0]]
-    for j in range(n):
-        tested[:, j, 1 + j] = friction[:, j]
-        tested[:, j, 1 + n + j] = predicted[:, j]
-    tested[:, :, 1 + 2 * n] = -np.gradient(predicted, rows.times, axis=0)
-    return np.concatenate([tested, rows.W[:, :, model.payload[1:]], rows.W[:, :, model.unknown]], axis=2)
-
-
 def _rate_of(times: Array) -> float:
     """Samples a second, from the median step of the times."""
     steps = np.diff(times)
@@ -507,7 +457,3 @@ def _rate_of(times: Array) -> float:
     rate = 1 / float(np.median(steps))
     rounded = round(rate)
     return float(rounded) if rounded and abs(rate / rounded - 1) < 2e-3 else rate
-
-
-def _signed(value: float, error: float) -> str:
-    return f"{'+' if value > 0 else ''}{number(value, digits=3)} ± {number(error, digits=2)}"

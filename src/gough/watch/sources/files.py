@@ -93,7 +93,7 @@ class GrowingFile:
         require(position.get("kind") == "file", "the checkpoint is of another kind of source")
         offset, mark = int(position["offset"]), str(position["mark"])
         size = self.path.stat().st_size
-        fits = size >= offset and self._mark(int(mark.split(":")[0])) == mark
+        fits = size >= offset and self._mark(int(mark.partition(":")[0])) == mark
         require(
             fits,
             f"{self.name} is not the file of the checkpoint: it has other content or is shorter. Delete the checkpoint "

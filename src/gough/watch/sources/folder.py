@@ -25,9 +25,9 @@ Reader = Callable[[Path], tuple[Array, Array]]
 class RecordingFolder:
     """Recordings that appear in a folder, or one recording; it can be resumed within a file.
 
-    A file is complete once neither its size nor its time of change has changed for `settled` seconds. A file that cannot
-    be read is reported and left out. Names decide the order: a file whose name stands before one that was read already
-    is reported and left out, since time runs forwards.
+    A file is complete once neither its size nor its time of change has changed for `settled` seconds. A file that
+    cannot be read is reported and left out. Names decide the order: a file whose name stands before
+    one that was read already is reported and left out, since time runs forwards.
     """
 
     can_resume = True
@@ -79,7 +79,9 @@ class RecordingFolder:
         except OSError as error:
             raise InputError(f"{self.path} cannot be read: {error.strerror}") from error
         wanted = (each for each in entries if not each.name.startswith("."))
-        return sorted(each.name for each in wanted if each.suffix.lower() in SUFFIXES or (each / "metadata.yaml").exists())
+        return sorted(
+            each.name for each in wanted if each.suffix.lower() in SUFFIXES or (each / "metadata.yaml").exists()
+        )
 
     def _place(self, name: str) -> Path:
         return self.path / name if self._is_folder else self.path
@@ -107,7 +109,9 @@ class RecordingFolder:
         self._seen.pop(name, None)
         if self._done and name < max(self._done):
             self._done.append(name)
-            return (f"{self._place(name)} appeared after {max(self._done)}: a file whose name stands before it is left out",)
+            return (
+                f"{self._place(name)} appeared after {max(self._done)}: a file whose name stands before it is left out",
+            )
         try:
             times, values = self._reader(self._place(name))
         except InputError as error:

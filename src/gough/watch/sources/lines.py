@@ -67,7 +67,7 @@ class Decoded:
 
 
 class LineDecoder:
-    """Decodes lines as they arrive; a line without its end waits. It *changes* with every piece.
+    r"""Decodes lines as they arrive; a line without its end waits. It *changes* with every piece.
 
     The first line decides: an object of JSON, or the head of CSV. A line that is no sample is left out and reported;
     the samples around it tell how many are lost.
@@ -75,10 +75,10 @@ class LineDecoder:
     Examples:
         >>> channels = Channels("time", {"q1": "q1"}, {}, {"q1": "rad"})
         >>> decoder = LineDecoder(channels, "a.csv")
-        >>> found = decoder.take(b"time,q1 [deg]\\n0,180\\n0.1,x\\n0.2,9")
+        >>> found = decoder.take(b"time,q1 [deg]\n0,180\n0.1,x\n0.2,9")
         >>> found.values.round(4).tolist(), found.bad
         ([[3.1416]], [(3, "column 'q1 [deg]' holds 'x', which is no number")])
-        >>> decoder.take(b"0\\n").times.tolist()
+        >>> decoder.take(b"0\n").times.tolist()
         [0.2]
     """
 
@@ -143,7 +143,9 @@ class LineDecoder:
         try:
             return line.decode()
         except UnicodeDecodeError as error:
-            raise InputError(f"{self.name}, line {self.n_lines} is not UTF-8 text: expected CSV or JSON lines") from error
+            raise InputError(
+                f"{self.name}, line {self.n_lines} is not UTF-8 text: expected CSV or JSON lines"
+            ) from error
 
     def _begin(self, head: str) -> None:
         """Find the channels in the head."""
@@ -258,7 +260,7 @@ class LineDecoder:
 def _values(entry: Any, names: tuple[str, ...]) -> list[float]:
     """Numbers of an object by name; NaN for null and for what is not there."""
     if not isinstance(entry, dict):
-        raise ValueError("expected an object such as {\"time\": 0.1, \"q1\": 2.0}")  # noqa: TRY004 - one kind of fault
+        raise ValueError('expected an object such as {"time": 0.1, "q1": 2.0}')  # noqa: TRY004 - one kind of fault
     result = []
     for name in names:
         value = entry.get(name)

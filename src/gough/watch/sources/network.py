@@ -46,6 +46,7 @@ class UdpSource(_NoResume):
         self.channels = channels
         self._socket = _listening(host, port, socket.SOCK_DGRAM)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+        self._socket.setblocking(False)  # noqa: FBT003 - the name of the library
         self.port = int(self._socket.getsockname()[1])
         self.name = f"udp://{host}:{self.port}"
         self._decoder = LineDecoder(channels, self.name)
@@ -55,7 +56,6 @@ class UdpSource(_NoResume):
         if not ready:
             return Batch.nothing(len(self.channels.names))
         parts = []
-        self._socket.setblocking(False)
         try:
             while len(parts) < _MANY:
                 data = self._socket.recv(_DATAGRAM)
@@ -224,7 +224,9 @@ def _listening(host: str, port: int, kind: socket.SocketKind) -> socket.socket:
     except (OSError, OverflowError) as error:
         one.close()
         reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{host}:{port} cannot be listened on: {reason}. Choose another port, or stop what uses it") from error
+        raise InputError(
+            f"{host}:{port} cannot be listened on: {reason}. Choose another port, or stop what uses it"
+        ) from error
     return one
 
 
