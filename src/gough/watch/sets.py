@@ -71,8 +71,8 @@ class WindowOfHulls:
 
     Constraint and premise as for `InflatingEllipsoid`. Kept: every θ(now) that satisfies the rows of the window
     (PROOF): the hull of a piece that ended at t holds θ(t), hence the hull grown by d (now − t) holds θ(now), and
-    so does the intersection. Rows of pieces before the window are forgotten. A piece whose rows contradict the admitted box leaves
-    an empty box until it leaves the window.
+    so does the intersection. Rows of pieces before the window are forgotten. A piece whose rows contradict the
+    admitted box leaves an empty box until it leaves the window.
     """
 
     def __init__(self, unknowns: Unknowns, drift: Array | None, *, window: float, pieces: int = 5) -> None:

@@ -236,10 +236,12 @@ class Watcher:
         known = rows.W[:, :, model.known] @ model.values[model.known]
         if model.has_proof:
             found += self._consistent(rows, known)
-        self._pending.parts.append(rows)
         self._show(rows)
-        found += self._blocks()
-        return found
+        if self._sensors.stuck.any():
+            self._pending = _Pending()  # residuals of a stuck channel say nothing about the robot
+            return found
+        self._pending.parts.append(rows)
+        return found + self._blocks()
 
     def _show(self, rows: Rows) -> None:
         if self.on_bands is None:
