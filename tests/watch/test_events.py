@@ -30,7 +30,9 @@ def watched(learn=12.0, **options):
 
 
 def run(watcher, times, values):
-    return [each for k in range(0, len(times), 1000) for each in watcher.take(times[k : k + 1000], values[k : k + 1000])]
+    return [
+        each for k in range(0, len(times), 1000) for each in watcher.take(times[k : k + 1000], values[k : k + 1000])
+    ]
 
 
 def faulty(stream, until, count, change):
@@ -145,7 +147,7 @@ def test_options_are_refused():
         WatchOptions(np.ones(2), window=0.0)
     with pytest.raises(InputError, match="at least 20 blocks"):
         WatchOptions(np.ones(2), learn=1.0)
-    stream, dynamics, model = identified()
+    model = identified()[2]
     with pytest.raises(InputError, match="2 actuators need 2 error bounds"):
         Watcher(model, WatchOptions(np.ones(3)))
 

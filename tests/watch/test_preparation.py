@@ -23,7 +23,9 @@ def rows_of(stream: SimulatedStream, pieces: list[int], *, noise: bool = True) -
     for count in pieces:
         lost = np.zeros(count, dtype=bool)
         result.append(
-            prepared.take(Samples(at, times[at : at + count], values[at : at + count, :n], values[at : at + count, n:], lost))
+            prepared.take(
+                Samples(at, times[at : at + count], values[at : at + count, :n], values[at : at + count, n:], lost)
+            )
         )
         at += count
     return result
@@ -87,7 +89,7 @@ def test_the_followed_regressor_is_that_of_the_robot():
     expected = robot.regressor(q, dq, ddq)[:, :, [robot.names.index(name) for name in names]]
     found = np.concatenate([followed(q[k : k + 30], dq[k : k + 30], ddq[k : k + 30]) for k in range(0, 300, 30)])
     assert np.allclose(found, expected, rtol=1e-9, atol=1e-9)
-    far = followed(q[:2] + [[0.0] * 4, [3.0, -3.0, 3.0, -3.0]], dq[:2], ddq[:2])
+    far = followed(np.stack([q[0], q[1] + [3.0, -3.0, 3.0, -3.0]]), dq[:2], ddq[:2])
     assert np.isfinite(far[0]).all()
     assert np.isnan(far[1]).all()
 
