@@ -47,8 +47,16 @@ def test_every_cut_of_a_text_gives_the_same_samples(separator):
 def test_json_lines():
     decoder = LineDecoder(PLAIN, "a")
     lines = [
-        '{"time": 0, "q1": 1, "tau1": 2}', '{"time": 1, "q1": null}', "[1]", '{"q1": 1}', '{"time": 2, "q1": "x"}',
-             '{"time": true}', "{" * 2000, '{"time": 3, "q1": 1e400, "tau1": 1}', '{"time":4,"q1":5,"tau1":6}']  # fmt: skip
+        '{"time": 0, "q1": 1, "tau1": 2}',
+        '{"time": 1, "q1": null}',
+        "[1]",
+        '{"q1": 1}',
+        '{"time": 2, "q1": "x"}',
+        '{"time": true}',
+        "{" * 2000,
+        '{"time": 3, "q1": 1e400, "tau1": 1}',
+        '{"time":4,"q1":5,"tau1":6}',
+    ]
     found = decoder.take("\n".join([*lines, ""]).encode())
     assert found.times.tolist() == [0.0, 1.0, 3.0, 4.0]
     assert [number for number, _ in found.bad] == [3, 4, 5, 6, 7]
