@@ -194,9 +194,11 @@ class Consistency:
         renamed = Groups(groups.names, instants * n + position % n)
         return LinearProblem(problem.W[chosen], problem.y[chosen], problem.unknowns, Bounded(radius), renamed)
 
-    def forget(self) -> None:
-        """Begin with an empty window, as after a contradiction."""
-        self._rows = _Window(len(self.unknowns))
+    def jumped(self, seconds: float) -> None:
+        """The clock jumped back by so many seconds: the window begins anew, and the age of the watch stays."""
+        self._rows, self._again = _Window(len(self.unknowns)), -np.inf
+        if self.began is not None:
+            self.began -= seconds
 
     def window_problem(self, now: float) -> LinearProblem:
         """All rows of the window as a problem in θ now."""

@@ -59,7 +59,7 @@ class Session:
         try:
             self.source.resume(state["source"])
             self.watcher.restore(state["watcher"])
-            self._bad = int(state["bad"])
+            self._bad, self._unreadable.last = int(state["bad"]), state["unreadable"]
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(f"{self.checkpoint} is not complete: delete it to begin anew") from error
         return True
@@ -68,8 +68,8 @@ class Session:
         """Write the checkpoint."""
         if self.checkpoint is None:
             return
-        state = {"fingerprint": self.fingerprint, "source": self.source.position(), "bad": self._bad}
-        save_checkpoint(self.checkpoint, {**state, "watcher": self.watcher.state()})
+        state = {"fingerprint": self.fingerprint, "source": self.source.position(), "watcher": self.watcher.state()}
+        save_checkpoint(self.checkpoint, {**state, "bad": self._bad, "unreadable": self._unreadable.last})
 
     def stop(self) -> None:
         """End the run after the batch that is being processed."""
@@ -117,6 +117,7 @@ class Session:
             found += self._faulty(batch)
         elif len(batch):
             self._in_a_row = 0
+            self._unreadable.absent(self.watcher.time)
         if len(batch):
             found += self.watcher.take(batch.times, batch.values)
         for each in found:

@@ -37,10 +37,10 @@ class InflatingEllipsoid:
     instant t removes no θ(t) that satisfies it. After rows that contradict it, it begins anew at the admitted box.
     """
 
-    def __init__(self, unknowns: Unknowns, drift: Array | None) -> None:
+    def __init__(self, unknowns: Unknowns, drift: Array | None, *, began: float | None = None) -> None:
+        """Begin at the admitted box; where the watch `began` earlier, the box has grown since."""
         self._unknowns, self._drift = unknowns, drift
-        self._began: float | None = None
-        self._time: float | None = None
+        self._began = self._time = began
         self.n_restarts = 0
         self._stream = EllipsoidStream(unknowns)
 
@@ -75,10 +75,12 @@ class WindowOfHulls:
     admitted box leaves an empty box until it leaves the window.
     """
 
-    def __init__(self, unknowns: Unknowns, drift: Array | None, *, window: float, pieces: int = 5) -> None:
+    def __init__(
+        self, unknowns: Unknowns, drift: Array | None, *, window: float, pieces: int = 5, began: float | None = None
+    ) -> None:
         self._unknowns, self._drift = unknowns, drift
         self._window, self._length = window, window / pieces
-        self._began: float | None = None
+        self._began = began
         self._start = 0.0
         self._rows: list[tuple[Array, Array, Array, float]] = []
         self._boxes: deque[tuple[float, Box]] = deque()

@@ -142,16 +142,23 @@ class Watcher:
         groups = [*effect_groups(n), *(0 for _ in range(len(model.payload) - 1)), *(0 for _ in model.unknown)]
         learn = ceil(options.learn / seconds)
         self.tests = ChangeTests(len(groups), groups, learn=learn, blocks=3600 / options.false_alarms / seconds)
-        kind = {"ellipsoid": InflatingEllipsoid, "hulls": WindowOfHulls}[options.set]
-        usable = model.has_proof and bool((model.unknowns.bounds.width > 0).all())
-        extra = {"window": options.window} if kind is WindowOfHulls else {}
-        self.set: DriftingSet | None = kind(model.unknowns, options.drift, **extra) if usable else None
+        self.set = self._new_set()
         self.recursive = Recursive(model, exp(-seconds / options.forgetting))
         self._pending = _Pending()
         self._sensors = StuckTest(rate, n, ceil(options.learn * rate), options.speed)
         self._outside: dict[str, Latch] = {}
         self._messy, self._inconsistent = Latch(_MESSY), Latch(options.window)
         self._beyond = 0
+
+    def _new_set(self) -> DriftingSet | None:
+        """The guaranteed set, from the admitted one on; None where there is none."""
+        model, options = self.model, self.options
+        if not model.has_proof or not (model.unknowns.bounds.width > 0).all():
+            return None
+        began = self.consistency.began
+        if options.set == "hulls":
+            return WindowOfHulls(model.unknowns, options.drift, window=options.window, began=began)
+        return InflatingEllipsoid(model.unknowns, options.drift, began=began)
 
     @property
     def rate(self) -> float | None:
@@ -199,6 +206,9 @@ class Watcher:
         self._sensors.restart()
         self._pending = _Pending()
         self.time = gap.time
+        if gap.seconds < 0:
+            self.consistency.jumped(-gap.seconds)
+            self.set = self._new_set()
         if not self._messy.met(gap.time):
             return []
         if gap.seconds < 0:
@@ -433,6 +443,7 @@ class Watcher:
         self._begin(float(state["parts"]["_grid"]["rate"]))
         for name in _PARTS:
             getattr(self, name).restore(state["parts"][name])
+        self.set = self._new_set()
         self._messy.last, self._inconsistent.last = state["latches"]["messy"], state["latches"]["inconsistent"]
         for name, last in state["outside"].items():
             self._outside[name] = Latch(_QUIET)
