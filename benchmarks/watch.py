@@ -306,9 +306,8 @@ def soak(seconds: float = 60.0) -> None:
         straight = _session(path, Path(folder, "straight"), model, options, follow=False)
         straight.run()
         plain = [json.loads(line) for line in (Path(folder, "straight") / "events.jsonl").read_text().splitlines()]
-        same = [(e["number"], e["kind"], e["time"]) for e in events] == [
-            (e["number"], e["kind"], e["time"]) for e in plain
-        ]
+        # the time of a proof depends on the pieces in which samples arrive
+        same = [(e["number"], e["kind"]) for e in events] == [(e["number"], e["kind"]) for e in plain]
         print(
             f"soak of {seconds:g} s with {kills} kill -9: {count} lines, {last.watcher.n_received} samples counted; "
             f"{len(events)} events, {'the same as' if same else 'OTHERS THAN'} without kills"

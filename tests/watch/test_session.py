@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import threading
 import time
 from functools import cache
 from http.client import HTTPConnection
@@ -24,6 +23,17 @@ NAMES = ("q1", "q2", "tau1", "tau2")
 CHANNELS = Channels(
     "time", {name: name for name in NAMES}, {}, dict(zip(NAMES, ("rad", "rad", "N·m", "N·m"), strict=True))
 )
+
+
+OPEN = []
+"""What is closed after each test."""
+
+
+@pytest.fixture(autouse=True)
+def _closed():
+    yield
+    while OPEN:
+        OPEN.pop().close()
 
 
 @cache
@@ -50,6 +60,7 @@ def session(path, out, *, follow=False, every=0.05):
     _, dynamics = stream_and_model()
     options = WatchOptions(np.array(dynamics.bound), rate=1000.0, learn=10.0)
     source = GrowingFile(path, CHANNELS, follow=follow)
+    OPEN.append(source)
     return Session(Watcher(WatchedModel.of(dynamics), options), source, Journal(out), "one", out / "checkpoint", every)
 
 
@@ -83,10 +94,11 @@ def test_a_watch_that_is_killed_loses_no_sample_and_repeats_no_event(tmp_path):
     assert last.status()["unreadable"] == 0
     straight = session(path, tmp_path / "straight")
     straight.run()
-    keys = ("number", "kind", "time", "message")
-    found, expected = ([[each[key] for key in keys] for each in events(each)] for each in (out, tmp_path / "straight"))
-    assert found == expected
-    assert [each[1] for each in found] == ["inconsistent", "payload"]
+    found, expected = events(out), events(tmp_path / "straight")
+    assert [(each["number"], each["kind"]) for each in found] == [(1, "inconsistent"), (2, "payload")]
+    assert [(each["number"], each["kind"]) for each in expected] == [(1, "inconsistent"), (2, "payload")]
+    assert found[1]["time"] == expected[1]["time"]  # that of a proof depends on the pieces that arrive
+    assert found[1]["message"] == expected[1]["message"]
     other = session(path, out)
     other.fingerprint = "another"
     with pytest.raises(InputError, match="of another model"):
@@ -110,15 +122,15 @@ def test_lines_that_are_no_samples_are_one_event_and_too_many_end_the_watch(tmp_
 
 def get(page, path, **fields):
     connection = HTTPConnection("127.0.0.1", page.port, timeout=5)
+    OPEN.append(connection)
     connection.request("GET", path, headers=fields)
-    answer = connection.getresponse()
-    return answer, connection
+    return connection.getresponse()
 
 
 def test_the_page_is_for_this_computer_and_holds_nothing_from_outside():
     page = LivePage({"robot": "</script><b>", "actuators": ["a"], "units": ["N"], "set": ""})
     assert page.address.startswith("http://127.0.0.1:")
-    answer, _ = get(page, f"/{page.token}/")
+    answer = get(page, f"/{page.token}/")
     text = answer.read().decode()
     assert answer.status == 200
     assert "default-src 'none'" in answer.getheader("Content-Security-Policy")
@@ -126,18 +138,18 @@ def test_the_page_is_for_this_computer_and_holds_nothing_from_outside():
     assert "https://" not in text
     assert "</script><b>" not in text
     for path in ("/", "/stream", f"/{page.token}x/", f"/{page.token}/../"):
-        assert get(page, path)[0].status == 404
-    assert get(page, f"/{page.token}/", Host="evil.example")[0].status == 421
+        assert get(page, path).status == 404
+    assert get(page, f"/{page.token}/", Host="evil.example").status == 421
     page.board.post("event", {"number": 1})
     page.board.post("bands", {"times": [1]})
     page.board.post("event", {"number": 2})
-    answer, connection = get(page, f"/{page.token}/stream", **{"Last-Event-ID": "1"})
+    answer = get(page, f"/{page.token}/stream", **{"Last-Event-ID": "1"})
     lines = [answer.fp.readline().decode().strip() for _ in range(9)]
     assert [line for line in lines if line.startswith("id")] == ["id: 2", "id: 3"]  # what was missed, no more
-    connection.close()
-    threading.Thread(target=page.close).start()
+    answer.close()
     with pytest.raises(InputError, match="choose another --port"):
         LivePage({}, page.port)
+    page.close()
 
 
 @pytest.fixture(scope="module")
@@ -197,5 +209,5 @@ def test_drift_and_bound_of_a_study(study):
     assert watcher.take(times, values) == []
     assert watcher.n_rows > 0
     (study / "wrong.toml").write_text(text + "drift = { nothing = 1 }\n")
-    with pytest.raises(InputError, match=r"wrong.toml, line 6: .*no parameter 'nothing'"):
+    with pytest.raises(InputError, match=r"wrong.toml, line 7, .*no parameter 'nothing'"):
         WatchStudy.read(study / "wrong.toml").watcher()

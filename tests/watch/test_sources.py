@@ -89,21 +89,22 @@ def test_a_stream_without_times_needs_a_rate():
 def test_a_growing_file_waits_for_the_end_of_a_line_and_resumes_there(tmp_path):
     path = tmp_path / "live.csv"
     path.write_text("time,q1,tau1\n0,1,2\n0.1,3,")
-    one = GrowingFile(path, PLAIN)
+    one, other, third = (GrowingFile(path, PLAIN) for _ in range(3))
     assert len(one.read(0.0)) == 1
     assert len(one.read(0.0)) == 0
     position = json.loads(json.dumps(one.position()))
     with path.open("a") as file:
         file.write("4\n0.2,5,6\n")
     assert one.read(0.0).values.tolist() == [[3, 4], [5, 6]]
-    other = GrowingFile(path, PLAIN)
     other.resume(position)
     assert other.read(0.0).values.tolist() == [[3, 4], [5, 6]]
     path.write_text("time,q1,tau1\n9,9,9\n")
     assert "was replaced" in one.read(0.0).notes[0]
     assert one.read(0.0).times.tolist() == [9.0]
     with pytest.raises(InputError, match="not the file of the checkpoint"):
-        GrowingFile(path, PLAIN).resume(position)
+        third.resume(position)
+    for each in (one, other, third):
+        each.close()
     with pytest.raises(InputError, match="there is no such file"):
         GrowingFile(tmp_path / "no.csv", PLAIN)
 

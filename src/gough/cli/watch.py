@@ -3,7 +3,7 @@
 import json
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Annotated, Any
@@ -53,44 +53,51 @@ def watch(
     """
     asked = WatchStudy.read(study, results)
     watcher = asked.watcher()
-    stream = open_source(source, asked.channels, asked.read_recording, follow=not once)
-    resumable = stream.can_resume or not checkpoint
-    require(resumable, f"{stream.name} cannot be resumed: --checkpoint is for files and folders")
-    folder = out or (asked.folder if checkpoint else free_folder(asked.folder))
-    journal = Journal(folder)
-    require(
-        checkpoint or journal.n_events == 0,
-        f"{folder} contains the events of an earlier watch: resume it by --checkpoint, or give another folder",
-    )
-    session = Session(
-        watcher,
-        stream,
-        journal,
-        asked.fingerprint,
-        folder / CHECKPOINT if checkpoint else None,
-        on_event=_json_event if as_json else _event,
-        on_status=_json_status if as_json else _quiet,
-    )
-    is_resumed = session.resume()
-    if page:
-        session.page = LivePage(watcher.about(), port)
-        (_tell_page if not as_json else _json_status)({"type": "page", "address": session.page.address})
-    if not as_json:
-        say(*_premises(asked, watcher, folder, resumed=is_resumed))
-    with _stopping(session) as stopped:
-        try:
+    with closing(open_source(source, asked.channels, asked.read_recording, follow=not once)) as stream:
+        resumable = stream.can_resume or not checkpoint
+        require(resumable, f"{stream.name} cannot be resumed: --checkpoint is for files and folders")
+        folder = out or (asked.folder if checkpoint else free_folder(asked.folder))
+        with closing(Journal(folder)) as journal:
+            require(
+                checkpoint or journal.n_events == 0,
+                f"{folder} contains the events of an earlier watch: resume it by --checkpoint, or give another folder",
+            )
+            session = Session(
+                watcher,
+                stream,
+                journal,
+                asked.fingerprint,
+                folder / CHECKPOINT if checkpoint else None,
+                on_event=_json_event if as_json else _event,
+                on_status=_json_status if as_json else _quiet,
+            )
+            is_resumed = session.resume()
+            if not as_json:
+                say(*_premises(asked, watcher, folder, resumed=is_resumed))
+            code = _run(session, port if page else None, as_json=as_json)
+    if code:
+        raise typer.Exit(code)
+
+
+def _run(session: Session, port: int | None, *, as_json: bool) -> int:
+    """Watch until the end; the exit code."""
+    if port is not None:
+        session.page = LivePage(session.watcher.about(), port)
+        if as_json:
+            _json_status({"type": "page", "address": session.page.address})
+        else:
+            say(f"Page: {session.page.address}")
+    try:
+        with _stopping(session) as stopped:
             session.run()
-        finally:
-            stream.close()
-            journal.close()
-            if session.page is not None:
-                session.page.close()
+    finally:
+        if session.page is not None:
+            session.page.close()
     if not as_json:
         say(*_summary(session))
     if stopped:
-        raise typer.Exit(_CODES[stopped[0]])
-    if watcher.n_events:
-        raise typer.Exit(1)
+        return _CODES[stopped[0]]
+    return 1 if session.watcher.n_events else 0
 
 
 @contextmanager
@@ -113,10 +120,6 @@ def _stopping(session: Session) -> Iterator[list[signal.Signals]]:
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)
-
-
-def _tell_page(page: dict[str, Any]) -> None:
-    say(f"Page: {page['address']}")
 
 
 def _event(event: Event) -> None:
