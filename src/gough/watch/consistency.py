@@ -61,7 +61,7 @@ class Consistency:
         self.window, self.drift, self.lag = window, drift, lag
         self.began: float | None = None
         self._rows = _Window(len(unknowns))
-        self._witness = np.clip(unknowns.nominal, unknowns.bounds.lower, unknowns.bounds.upper)
+        self._witness = np.clip(np.asarray(unknowns.nominal), unknowns.bounds.lower, unknowns.bounds.upper)
         self.factor = 0.0
         """The smallest factor on the error bounds when it was computed last."""
         self.n_programs = 0

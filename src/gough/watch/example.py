@@ -119,13 +119,15 @@ class SimulatedStream:
         kept = _independent(W)
         columns = tuple(robot.names[k] for k in kept)
         W = W[:, kept]
-        value, *_ = np.linalg.lstsq(W, y, rcond=None)
+        value: Array = np.asarray(np.linalg.lstsq(W, y, rcond=None)[0], dtype=np.float64)
         rest = y - W @ value
         bound = factor * float(np.abs(rest).max())
         units = tuple(robot.units[k] for k in kept)
         unknowns = Unknowns(columns, units, value)
-        problem = LinearProblem(W, y, unknowns, Bounded(bound))
-        covariance = 10 * float(rest @ rest) / (len(y) - len(kept)) * np.linalg.inv(W.T @ W)
+        problem = LinearProblem(W, y, unknowns, Bounded(np.array(bound)))
+        covariance: Array = (
+            10 * float(rest @ rest) / (len(y) - len(kept)) * np.asarray(np.linalg.inv(W.T @ W), dtype=np.float64)
+        )
         fit = Estimate(
             ConfidenceEllipsoid(value, covariance), Claim.CONFIDENCE, Status.OK, unknowns, "weighted", Stats(len(y))
         )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gough.core.arrays import Mask
+from gough.core.arrays import Array, Mask
 from gough.data.filters import differences
 from gough.robots.following import FollowedRegressor
 from gough.watch.filters import LinearPhase
@@ -76,10 +76,13 @@ class Preparation:
     def restart(self) -> None:
         """Forget all samples, as after a gap in the stream."""
         n = self._n
-        self._q, self._efforts = np.zeros((0, n)), np.zeros((0, n))
-        self._times, self._bridged, self._next = np.zeros(0), np.zeros(0, dtype=np.bool_), 0
-        self._moved = np.zeros((3, 0, n))
-        self._W = np.zeros((0, n, self._k))
+        self._q: Array = np.zeros((0, n))
+        self._efforts: Array = np.zeros((0, n))
+        self._times: Array = np.zeros(0)
+        self._bridged: Mask = np.zeros(0, dtype=np.bool_)
+        self._next = 0
+        self._moved: Array = np.zeros((3, 0, n))
+        self._W: Array = np.zeros((0, n, self._k))
         self._regressor.restart()
 
     def take(self, samples: Samples) -> Rows:
@@ -154,9 +157,8 @@ class Preparation:
         count = min(count, self._moved.shape[1])
         if count <= 0:
             return
-        self._q, self._efforts, self._times, self._bridged = (
-            x[count:] for x in (self._q, self._efforts, self._times, self._bridged)
-        )
+        self._q, self._efforts, self._times = (x[count:] for x in (self._q, self._efforts, self._times))
+        self._bridged = self._bridged[count:]
         self._moved, self._W = self._moved[:, count:], self._W[count:]
         self._next += count
 

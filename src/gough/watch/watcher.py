@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gough.core import outward
-from gough.core.arrays import Array
+from gough.core.arrays import Array, Mask
 from gough.core.errors import InputError, require
 from gough.watch import events as kinds
 from gough.watch.changes import Block, Change, ChangeTests, usable_rows
@@ -237,7 +237,7 @@ class Watcher:
             return []
         self.n_rows += len(rows)
         model = self.model
-        finite = np.isfinite(rows.W).all(axis=(1, 2))
+        finite: Mask = np.asarray(np.isfinite(rows.W).all(axis=(1, 2)))
         found = self._range(rows)
         if not finite.all():
             rows = rows.taken(finite)
@@ -330,7 +330,7 @@ class Watcher:
         residuals = rows.y - predicted
         friction = rows.W[:, :, model.friction] @ model.values[model.friction]
         effects = effect_columns(rows, predicted, friction, model)
-        weights = usable_rows(rows.kept, np.isfinite(residuals).all(axis=1), self.options.bound)
+        weights = usable_rows(rows.kept, np.asarray(np.isfinite(residuals).all(axis=1)), self.options.bound)
         block = Block(float(rows.times[-1]), residuals, effects, weights)
         self.recursive.take(block, len(model.unknown))
         self._narrow(rows)
@@ -454,7 +454,7 @@ class Watcher:
 def _joined(parts: list[Rows]) -> Rows:
     if len(parts) == 1:
         return parts[0]
-    values = {}
+    values: dict[str, Any] = {}
     for name in vars(parts[0]):
         each = [getattr(part, name) for part in parts]
         values[name] = None if each[0] is None else np.concatenate(each)

@@ -55,7 +55,7 @@ class UdpSource(_NoResume):
         ready, _, _ = select.select([self._socket], [], [], wait)
         if not ready:
             return Batch.nothing(len(self.channels.names))
-        parts = []
+        parts: list[bytes] = []
         try:
             while len(parts) < _MANY:
                 data = self._socket.recv(_DATAGRAM)
@@ -90,7 +90,8 @@ class WebSocketSource(_NoResume):
     def read(self, wait: float) -> Batch | None:
         sockets = [self._server] + ([self._peer] if self._peer else [])
         ready, _, _ = select.select(sockets, [], [], wait)
-        lines, bad = b"", ()
+        lines = b""
+        bad: tuple[str, ...] = ()
         if self._server in ready:
             self._accept()
         if self._peer is not None and self._peer in ready:
