@@ -125,7 +125,8 @@ class SimulatedStream:
         units = tuple(robot.units[k] for k in kept)
         unknowns = Unknowns(columns, units, value)
         problem = LinearProblem(W, y, unknowns, Bounded(np.array(bound)))
-        covariance: Array = (
+        variance = 10 * float(rest @ rest) / (len(y) - len(kept))  # rows at five times the cutoff are not independent
+        covariance: Array = variance * np.asarray(np.linalg.inv(W.T @ W), dtype=np.float64)
             10 * float(rest @ rest) / (len(y) - len(kept)) * np.asarray(np.linalg.inv(W.T @ W), dtype=np.float64)
         )
         fit = Estimate(
