@@ -10,13 +10,20 @@ SEED ?= 1
 # the verified checker is built for the tests where Coq, OCaml and zarith are installed
 PROOFS := $(if $(and $(shell command -v coqc),$(shell ocamlfind query zarith 2>/dev/null)),proofs)
 
-.PHONY: demo test check format bench fuzz proofs clean
+.PHONY: demo test test-lowest check format docs bench fuzz proofs sbom dist clean
 
 demo: $(VENV)/.ready
 	$(BIN)/gough demo
 
 test: $(VENV)/.ready-test check $(PROOFS)
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal
+
+# all tests with the oldest versions that pyproject.toml allows of what gough imports itself
+test-lowest:
+	$(PYTHON) -m venv --clear $(VENV)-lowest
+	$(PYTHON) scripts/lowest.py > $(VENV)-lowest/constraints.txt
+	$(VENV)-lowest/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(VENV)-lowest/constraints.txt --editable '.[test]'
+	$(VENV)-lowest/bin/pytest -n $(WORKERS) --dist worksteal $(TESTS)
 
 check: $(VENV)/.ready-test
 	$(BIN)/ruff check .
@@ -26,6 +33,12 @@ check: $(VENV)/.ready-test
 format: $(VENV)/.ready-test
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# the site, offline: docs/_build/html/index.html; warnings and broken links are errors
+docs: $(VENV)/.ready-docs
+	$(BIN)/python scripts/gallery.py
+	$(BIN)/python -m sphinx --builder html --jobs auto --fail-on-warning --keep-going --quiet docs docs/_build/html
+	$(BIN)/python scripts/check_links.py docs/_build/html
 
 bench: $(VENV)/.ready-test
 	$(BIN)/python -m benchmarks
@@ -37,9 +50,17 @@ proofs: | $(VENV)/bin/python
 	$(MAKE) -C proofs
 	install proofs/build/gough-proof-check $(BIN)/gough-proof-check
 
+# licences and versions of what is installed, as CycloneDX
+sbom: $(VENV)/.ready-test
+	$(BIN)/python scripts/licences.py --sbom build/sbom.json
+
+# wheel and source archive, each installed and tried in an empty environment
+dist: $(VENV)/.ready-docs
+	$(BIN)/python scripts/distributions.py dist
+
 clean:
 	$(MAKE) -C proofs clean
-	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache
+	rm -rf $(VENV) $(VENV)-lowest docs/_build docs/_drawn docs/_gallery docs/reference/api docs/reference/commands build dist .pytest_cache .ruff_cache .mypy_cache
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "gough needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -51,4 +72,8 @@ $(VENV)/.ready: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.ready-test: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	touch $@ $(VENV)/.ready
+
+$(VENV)/.ready-docs: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check build --editable '.[docs,multibody,physical,vision]'
 	touch $@ $(VENV)/.ready
