@@ -127,8 +127,6 @@ class SimulatedStream:
         problem = LinearProblem(W, y, unknowns, Bounded(np.array(bound)))
         variance = 10 * float(rest @ rest) / (len(y) - len(kept))  # rows at five times the cutoff are not independent
         covariance: Array = variance * np.asarray(np.linalg.inv(W.T @ W), dtype=np.float64)
-            10 * float(rest @ rest) / (len(y) - len(kept)) * np.asarray(np.linalg.inv(W.T @ W), dtype=np.float64)
-        )
         fit = Estimate(
             ConfidenceEllipsoid(value, covariance), Claim.CONFIDENCE, Status.OK, unknowns, "weighted", Stats(len(y))
         )
