@@ -27,12 +27,12 @@ _PAUSE = 1.0
 
 @dataclass(frozen=True)
 class Contradiction:
-    """Rows that no parameters of the admitted set explain, with the proof."""
+    """Some rows of a window that no parameters of the admitted set explain, with the proof."""
 
     problem: LinearProblem
     certificate: Certificate
     times: Array
-    """(rows,) instants of the rows."""
+    """Instants of the rows that the proof rests on."""
     factor: float
     """All error bounds of these rows must be larger by this factor at least (proven)."""
 
@@ -165,21 +165,14 @@ class Consistency:
 
     def _proven(self, found: MinimalBound, problem: LinearProblem, times: Array, now: float) -> Contradiction | None:
         """The contradiction about these rows, if its certificate holds in exact rationals."""
-        few = np.array(sorted(found.rows), dtype=np.int64)
-        part = self._part(problem, few)
-        proposals = [(part, times[few]), (problem, times)] if len(few) else [(problem, times)]
-        for one, at in proposals:
-            again = minimal_bound(one) if one is part else found
-            if not again.is_inconsistent:
-                continue
-            try:
-                certificate = certificate_of(one, again)
-            except NotProven:
-                continue
-            if check(certificate, one).holds:
-                self._again = now + _PAUSE
-                return Contradiction(one, certificate, at, again.lower)
-        return None
+        try:
+            certificate = certificate_of(problem, found)
+        except NotProven:
+            return None
+        if not check(certificate, problem).holds:
+            return None
+        self._again = now + _PAUSE
+        return Contradiction(problem, certificate, times[list(found.rows)], found.lower)
 
     @staticmethod
     def _part(problem: LinearProblem, chosen: Any) -> LinearProblem:
