@@ -8,6 +8,7 @@ stated false-alarm rate by the approximation of [SIE85].
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import exp, inf, log, sqrt
 from typing import Any
 
@@ -62,14 +63,14 @@ class Block:
     weights: Array
     """(M, n), 0 for rows that are masked."""
 
+    @cached_property
     def scores(self) -> tuple[Array, Array, float, int]:
         """Scores g (C,), information G (C, C), mean square of the residuals, and the number of rows."""
-        weighted = self.effects * self.weights[:, :, None]
-        g = np.einsum("mnc,mn->c", weighted, self.residuals)
-        G = np.einsum("mnc,mnd->cd", weighted, self.effects)
-        n = int((self.weights > 0).sum())
-        energy = float((self.weights * self.residuals**2).sum())
-        return g, G, energy / max(n, 1), n
+        used = self.weights > 0
+        root = np.sqrt(self.weights[used])
+        X, r = self.effects[used] * root[:, None], self.residuals[used] * root
+        n = len(r)
+        return X.T @ r, X.T @ X, float(r @ r) / max(n, 1), n
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ class ChangeTests:
 
     def take(self, block: Block) -> Change | None:
         """Take in a block; says what changed."""
-        g, G, energy, n = block.scores()
+        g, G, energy, n = block.scores
         if n == 0:
             return None
         energy = max(energy - 2 * float(self.adopted @ g / n) + float(self.adopted @ G @ self.adopted / n), 1e-300)

@@ -26,11 +26,13 @@ class Recursive:
         self.keep, self._model = keep, model
         p = len(model.unknown)
         self._R, self._b = np.zeros((p, p)), np.zeros(p)
+        known = model.covariance
+        self._known = np.linalg.pinv(known) if known.any() else np.zeros((p, p))
         self._squares = np.zeros(0)
 
     def take(self, block: Block, p: int) -> None:
         """Take in a block whose last p effects are the unknowns' columns."""
-        g, G, _, n = block.scores()
+        g, G, _, n = block.scores
         if n == 0:
             return
         g, G = g[-p:], G[-p:, -p:]
@@ -47,10 +49,7 @@ class Recursive:
         return np.asarray(np.linalg.lstsq(self._information(), self._b, rcond=None)[0])
 
     def _information(self) -> Array:
-        prior = self._model.covariance
-        level = _PRIOR * max(self.noise, 1e-300)
-        known = np.linalg.pinv(prior) * level if prior.any() else np.zeros_like(self._R)
-        return np.asarray(self._R + known)
+        return np.asarray(self._R + _PRIOR * max(self.noise, 1e-300) * self._known)
 
     @property
     def noise(self) -> float:
