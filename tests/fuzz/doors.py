@@ -3,7 +3,7 @@
 import io
 import json
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from math import cos, sin
@@ -556,14 +556,14 @@ def _watched(path: Path) -> int:
     source = GrowingFile(path, Channels("time", {name: name for name in names}, {}, wanted), follow=False)
     grid = Grid(200.0, 2)
     prepared = Preparation(PreparationOptions(200.0), FollowedRegressor(robot, robot.names), 2, len(robot.names))
-    while (batch := source.read(0.0)) is not None:
-        whole = np.isfinite(batch.values).all(axis=1) & np.isfinite(batch.times)
-        for part in grid.take(batch.times[whole], batch.values[whole]):
-            if isinstance(part, Break):
-                prepared.restart()
-            else:
-                prepared.take(part)
-    source.close()
+    with closing(source):
+        while (batch := source.read(0.0)) is not None:
+            whole = np.isfinite(batch.values).all(axis=1) & np.isfinite(batch.times)
+            for part in grid.take(batch.times[whole], batch.values[whole]):
+                if isinstance(part, Break):
+                    prepared.restart()
+                else:
+                    prepared.take(part)
     return 0
 
 
@@ -583,7 +583,7 @@ def _checkpoints() -> list[bytes]:
 
 
 DOORS: dict[str, Door] = {
-    "watched CSV": Door(".csv", _texts(RECORDING), mutators.CSV, _watched),
+    "watched CSV": Door(".csv", _texts(RECORDING, RECORDING[:200]), mutators.CSV, _watched),
     "watched JSON lines": Door(".jsonl", _json_lines, mutators.CSV, _watched),
     "checkpoint": Door("", _checkpoints, mutators.BINARY, lambda path: _ok(load_checkpoint(path))),
     "model": Door(".json", _models, mutators.JSON, lambda path: _ok(RobotModel.read(path))),
