@@ -26,6 +26,7 @@ LAYER = {
     "designs": 5,
     "export": 5,
     "control": 6,
+    "watch": 6,
     "report": 7,
     "studies": 8,
     "papers": 9,

@@ -19,7 +19,7 @@ PUBLIC = [
     "gough.campaigns",
     "gough", "gough.methods", "gough.kernels", "gough.robots", "gough.checker", "gough.data", "gough.dynamics",
     "gough.geometry", "gough.geometry.instruments", "gough.closure", "gough.simulate", "gough.simulate.multibody",
-    "gough.designs.excitation", "gough.designs.poses", "gough.report", "gough.studies", "gough.vision",
+    "gough.designs.excitation", "gough.designs.poses", "gough.report", "gough.studies", "gough.vision", "gough.watch",
 ]  # fmt: skip
 REPOSITORY = Path(__file__).parents[1]
 

@@ -49,9 +49,10 @@ Examples:
 Subpackages load when they are first used: `gough.methods` (least squares to guaranteed hulls), `gough.robots` (models
 and mechanisms), `gough.data` (recordings and poses from files), `gough.dynamics` (identification), `gough.geometry`
 (calibration), `gough.closure` (certified geometry), `gough.checker` (certificates), `gough.designs` (trajectories and
-poses), `gough.simulate` (virtual experiments), `gough.export` (models for other programs), `gough.vision` (poses from
-images), `gough.campaigns` (many tasks on many cores), `gough.report`, `gough.studies`, `gough.papers` (reproductions
-and demonstrations), `gough.kernels` (expressions to compiled code). The command line is `gough --help`.
+poses), `gough.simulate` (virtual experiments), `gough.export` (models for other programs), `gough.watch` (a running
+robot), `gough.vision` (poses from images), `gough.campaigns` (many tasks on many cores), `gough.report`,
+`gough.studies`, `gough.papers` (reproductions and demonstrations), `gough.kernels` (expressions to compiled code). The
+command line is `gough --help`.
 """
 
 from importlib import import_module
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
     from gough import simulate as simulate
     from gough import studies as studies
     from gough import vision as vision
+    from gough import watch as watch
     from gough.closure import certify
     from gough.core.errors import AssumptionError, GoughError, InputError
     from gough.designs.excitation import design
@@ -144,6 +146,7 @@ _SUBPACKAGES = frozenset(
         "simulate",
         "studies",
         "vision",
+        "watch",
     }
 )
 _PLACES = {

@@ -3,7 +3,7 @@
 import io
 import json
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from math import cos, sin
@@ -50,7 +50,8 @@ from gough.export.c_source import sections_of, source_files
 from gough.export.model import seal
 from gough.geometry import Frames, MachineGeometry, RigidMotion, geometry_text
 from gough.methods import LinearHull, RelaxedHull, TightEllipsoid
-from gough.robots import ROBOTS, GoughPlatform, H4Kinematics, LinearDelta
+from gough.robots import ROBOTS, FiveBar, GoughPlatform, H4Kinematics, LinearDelta
+from gough.robots.following import FollowedRegressor
 from gough.robots.kinematics import PlatformPoses
 from gough.robots.mechanism.imports import read_mjcf, read_urdf
 from gough.studies import IdentificationStudy, study_text
@@ -65,6 +66,11 @@ from gough.vision.detector import ImageRefused
 from gough.vision.images import read_image
 from gough.vision.opencv import opencv
 from gough.vision.targets import target_text
+from gough.watch.checkpoint import load_checkpoint, save_checkpoint
+from gough.watch.clock import Break, Grid
+from gough.watch.preparation import Preparation, PreparationOptions
+from gough.watch.sources import Channels
+from gough.watch.sources.files import GrowingFile
 from tests.checker import corpus
 from tests.export.models import dynamic_model
 from tests.fuzz import mutators
@@ -543,7 +549,43 @@ def _geometries() -> list[bytes]:
     return made
 
 
+def _watched(path: Path) -> int:
+    """A stream through lines, clock and preparation, as `gough watch` takes it."""
+    robot, names = FiveBar.demo(), ("q1", "q2", "V1", "V2")
+    wanted = dict(zip(names, ("rad", "rad", "V", "V"), strict=True))
+    source = GrowingFile(path, Channels("time", {name: name for name in names}, {}, wanted), follow=False)
+    grid = Grid(200.0, 2)
+    prepared = Preparation(PreparationOptions(200.0), FollowedRegressor(robot, robot.names), 2, len(robot.names))
+    with closing(source):
+        while (batch := source.read(0.0)) is not None:
+            whole = np.isfinite(batch.values).all(axis=1) & np.isfinite(batch.times)
+            for part in grid.take(batch.times[whole], batch.values[whole]):
+                if isinstance(part, Break):
+                    prepared.restart()
+                else:
+                    prepared.take(part)
+    return 0
+
+
+def _json_lines() -> list[bytes]:
+    heads, *rows = (line.split(",") for line in RECORDING.splitlines())
+    lines = (json.dumps(dict(zip(heads, map(float, row), strict=True))) for row in rows)
+    return ["\n".join(lines).encode()]
+
+
+def _checkpoints() -> list[bytes]:
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "checkpoint")
+        save_checkpoint(path, {"a": np.arange(4.0), "b": {"c": [1, None, "x"], "d": np.ones((2, 3))}})
+        return [path.read_bytes()]
+
+
 DOORS: dict[str, Door] = {
+    "watched CSV": Door(".csv", _texts(RECORDING, RECORDING[:200]), mutators.CSV, _watched),
+    "watched JSON lines": Door(".jsonl", _json_lines, mutators.CSV, _watched),
+    "checkpoint": Door("", _checkpoints, mutators.BINARY, lambda path: _ok(load_checkpoint(path))),
     "model": Door(".json", _models, mutators.JSON, lambda path: _ok(RobotModel.read(path))),
     "model to export": Door(".json", _models_of_effects, mutators.JSON, _exported),
     "motion to follow": Door(".csv", _motions, mutators.CSV, _motion),

@@ -50,6 +50,11 @@ COMMANDS = {
         _DYNAMICS,
         "Identify a robot from recordings. Exits with 1 if the data refute the stated error bound or the model.",
     ),
+    "watch": Entry(
+        _DYNAMICS,
+        "Watch a running robot: report at once, with proof where it is proof, when the identified model no longer "
+        "holds.",
+    ),
     "export": Entry(_DYNAMICS, "Write an identified or calibrated model for a controller or a simulator."),
     "control": Entry(
         _DYNAMICS, "Compare controllers on the complete simulated robot, with the exported C in closed loop."

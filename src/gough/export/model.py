@@ -88,6 +88,8 @@ class IdentifiedDynamics:
     is_refuted: bool = False
     headline: str = ""
     """The verdict in one sentence."""
+    bound: tuple[float, ...] = ()
+    """Error bound of the rows of each actuator that the guaranteed sets presume; empty where there is none."""
     possible: Mapping[str, float] = field(default_factory=dict)
     """All parameters of a robot that can exist and has the recommended estimate's efforts (`[physical]` in a study);
     empty where none was sought or found."""
@@ -165,6 +167,7 @@ class IdentifiedDynamics:
             "effect_reference": dict(self.effect_reference),
             "is_refuted": self.is_refuted,
             "headline": self.headline,
+            "bound": list(self.bound),
             "possible_bodies": dict(self.possible),
         }
 
@@ -200,6 +203,7 @@ class IdentifiedDynamics:
             effect_reference=_reference(data, robot.names),
             is_refuted=bool(data["is_refuted"]),
             headline=str(data["headline"]),
+            bound=_bound(data, len(robot.actuators)),
             possible=possible,
         )
 
@@ -228,6 +232,12 @@ def _effects(data: Any, n: int) -> tuple[Effect, ...]:
                     _numbers(values, (n,))
         found.append(effect)
     return tuple(found)
+
+
+def _bound(data: Any, n: int) -> tuple[float, ...]:
+    """The error bounds; none in files of earlier versions."""
+    stated = data.get("bound") or []
+    return tuple(_numbers(stated, (n,)).tolist()) if stated else ()
 
 
 def _reference(data: Any, names: Sequence[str]) -> dict[str, float]:
@@ -517,6 +527,7 @@ def _of_identification(answer: Identified | IdentifiedRepeats) -> IdentifiedDyna
         effect_reference={} if of is None else _reference_of(of),
         is_refuted=bool(answer.is_refuted),
         headline="" if verdict is None else verdict.headline,
+        bound=tuple(np.asarray(answer.bound, dtype=float).tolist()) if isinstance(answer, Identified) else (),
         possible=_possible(answer, robot, recommended),
     )
 

@@ -256,6 +256,30 @@ class MethodsTable(Table):
     """Use all methods of the default, however long they take."""
 
 
+class WatchTable(Table):
+    """[watch]: how a running robot is watched (`gough watch`)."""
+
+    results: str | None = None
+    """Folder with the identified model; default: that of [output]."""
+    bound: Annotated[list[Stated], BeforeValidator(_listed)] | None = None
+    """Error bound of the efforts of prepared rows, one for all actuators or one each; default: that of the
+    identification."""
+    window: Period = 10.0
+    """Time whose rows must be explained together."""
+    drift: dict[str, Stated] = {}
+    """Parameter = the most that it changes per second, in its unit; default: parameters are constant."""
+    block: Period = 0.5
+    """Time of the rows that the statistical tests take together."""
+    learn: Period = 60.0
+    """Time at the beginning in which the statistical tests learn the usual scatter of this robot."""
+    forgetting: Period = 30.0
+    """Time in which the weight of rows in the recursive estimate falls to 1/e."""
+    false_alarms: Annotated[float, Field(gt=0, le=3600)] = 0.1
+    """False alarms an hour, for each kind of statistical event."""
+    set: Literal["ellipsoid", "hulls"] = "ellipsoid"
+    """Guaranteed set of the parameters that follows the rows; hulls are tighter and slower."""
+
+
 class OutputTable(Table):
     """[output]: folder of the results and title of the report."""
 
@@ -319,6 +343,8 @@ class IdentificationTable(Table):
     repeats: RepeatsTable | None = None
     methods: MethodsTable = MethodsTable()
     output: OutputTable = OutputTable()
+    watch: WatchTable = WatchTable()
+    """Read by `gough watch` only."""
     design: DesignTable | None = None
     """Read by `gough design` only."""
 

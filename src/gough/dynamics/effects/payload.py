@@ -46,7 +46,7 @@ class Payload(Effect):
         if not 2 <= n <= _MOST:
             return ()
         recordings = range(n) if n > 2 else (1,)  # of two, each differs from the other
-        masses, every = _platform(excitation.plain)
+        masses, every = platform_parameters(excitation.plain)
         forms = [(name,) for name in masses] + ([every] if len(every) > 1 else [])
         return tuple(replace(self, recording=k, parameters=form) for k in recordings for form in forms)
 
@@ -54,12 +54,12 @@ class Payload(Effect):
         """The columns of these parameters, in this recording only."""
         robot = excitation.plain
         here = excitation.recording == self.recording
-        names = self.parameters or _platform(robot)[0][:1]
+        names = self.parameters or platform_parameters(robot)[0][:1]
         if not names or here.all() or not here.any():
             return None
         chosen = [robot.names.index(name) for name in names]
         values = np.zeros((len(here), excitation.n, len(chosen)))
-        every = sorted({name for form in _platform(robot) for name in form} | set(names))
+        every = sorted({name for form in platform_parameters(robot) for name in form} | set(names))
         W = excitation.once(f"payload {self.recording}", lambda: _columns(excitation, here, every), is_of_motion=True)
         values[here] = W[:, :, [every.index(name) for name in names]]
         labels = tuple(self._label(name) for name in names)
@@ -75,7 +75,7 @@ class Payload(Effect):
 
     def plant(self, truth: Truth, size: float, rng: np.random.Generator) -> Planted | None:  # noqa: ARG002
         """The last recording has a payload."""
-        masses, _ = _platform(truth.robot)
+        masses, _ = platform_parameters(truth.robot)
         last = truth.recording == truth.recording.max()
         if last.all() or not masses:
             return None
@@ -98,7 +98,7 @@ def _columns(excitation: Excitation, here: Mask, names: list[str]) -> Array:
     return np.concatenate([np.asarray(W)[:, :, chosen] for W in blocks])
 
 
-def _platform(robot: DynamicModel) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def platform_parameters(robot: DynamicModel) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Parameters that are the platform's mass, and all its inertial ones; where it is not known, every mass."""
     body = _platform_body(robot)
     inertial = tuple(each.name for each in getattr(robot, "parameters", ()) if body in each.members)

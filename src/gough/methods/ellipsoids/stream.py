@@ -113,6 +113,33 @@ class EllipsoidStream:
         self.n_updates += updates
         return updates
 
+    @np.errstate(all="ignore")
+    def inflate(self, half: Any) -> None:
+        """Let each unknown have moved by at most `half`: the ellipsoid becomes one around its sum with that box.
+
+        Kept: every θ + δ with θ in the ellipsoid and |δ| ≤ half. The box lies in the ellipsoid of semi-axes √p · half,
+        and (1 + κ) P + (1 + 1/κ) Q holds the sum of ellipsoids of P and Q for every κ > 0; κ has the least trace.
+
+        Examples:
+            >>> from gough import Box, Unknowns
+            >>> stream = EllipsoidStream(Unknowns(["mass"], prior=Box([0], [2])))
+            >>> stream.inflate([0.5])
+            >>> stream.estimate().region.hull().lower.round(6)
+            array([-0.5])
+        """
+        moved = array(half, "half", ndim=1)
+        p = len(self.unknowns)
+        require(moved.shape == (p,), f"{p} unknowns move by {p} numbers, not by {moved.shape}")
+        require(bool(((moved >= 0) & (moved < np.inf)).all()), "unknowns move by numbers ≥ 0")
+        if not moved.any():
+            return
+        root = np.linalg.inv(self._U)
+        P, Q = root @ root.T, p * np.diag((moved / self._scale) ** 2)
+        kappa = float(np.sqrt(np.trace(Q) / np.trace(P)))
+        total = (1 + kappa) * P + (1 + 1 / kappa) * Q
+        inverse = np.linalg.inv((total + total.T) / 2 * (1 + 1e-12))
+        self._U = np.ascontiguousarray(np.linalg.cholesky((inverse + inverse.T) / 2).T)
+
     def _take(self, D: Array, mid: Array, half: Array, kinds: Any) -> None:
         self.n_rows += len(mid)
         kinds[0] = 0

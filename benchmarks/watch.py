@@ -1,0 +1,363 @@
+"""Watching a robot: rates, latency, memory, times to detect faults, false alarms, and kill -9; against lstsq + 3σ.
+
+python -m benchmarks.watch [rate] [latency] [memory] [detect] [alarms HOURS] [soak SECONDS]: all parts by default.
+"""
+
+import json
+import os
+import resource
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Thread
+from typing import Any
+
+import numpy as np
+
+from gough.robots import H4, FiveBar, Hexapod
+from gough.watch import Channels, Journal, Session, Watcher, WatchOptions
+from gough.watch.example import PERIOD, SimulatedStream
+from gough.watch.filters import LinearPhase
+from gough.watch.model import WatchedModel
+from gough.watch.rows import Rows
+from gough.watch.server import LivePage
+from gough.watch.sources.files import GrowingFile
+
+_RIVAL_HOURS = 0.2
+"""Simulated hours for which the rival is run on healthy data."""
+Values = tuple[np.ndarray, np.ndarray]
+
+
+def made(stream: SimulatedStream, learn: float = 30.0, **options: Any) -> Watcher:
+    dynamics = stream.identified()
+    return Watcher(
+        WatchedModel.of(dynamics),
+        WatchOptions(np.array(dynamics.bound), rate=stream.rate, learn=learn, **options),
+    )
+
+
+def rate(count: int = 60_000) -> None:
+    """Processor time of a sample: in large batches, with a page that a browser reads, and from a CSV file."""
+    for robot, amplitude in ((H4(), 0.25), (Hexapod(), 0.03)):
+        stream = SimulatedStream(robot, amplitude=amplitude)
+        times, values = stream.samples(0, count, np.random.default_rng(1))
+        dynamics = stream.identified()
+        options = WatchOptions(np.array(dynamics.bound), rate=stream.rate, learn=20.0)
+        p, n = len(dynamics.columns), len(robot.actuators)
+        results = {}
+        for name in ("batches", "with a page", "from CSV"):
+            watcher = Watcher(WatchedModel.of(dynamics), options)
+            watcher.take(times[:3000], values[:3000])
+            page = LivePage(watcher.about()) if name == "with a page" else None
+            if page is not None:
+                watcher.on_bands = lambda bands, page=page: page.board.post(
+                    "bands", {key: value.tolist() for key, value in vars(bands).items()}
+                )
+                Thread(target=_viewer, args=(page.address,), daemon=True).start()
+            with TemporaryDirectory() as folder:
+                path = Path(folder, "live.csv")
+                if name == "from CSV":
+                    _write_csv(path, robot, times[3000:], values[3000:])
+                began = time.process_time()
+                if name == "from CSV":
+                    source = GrowingFile(path, _channels(robot), follow=False)
+                    while (batch := source.read(0.0)) is not None:
+                        watcher.take(batch.times, batch.values)
+                else:
+                    for k in range(3000, count, 4000):
+                        watcher.take(times[k : k + 4000], values[k : k + 4000])
+                results[name] = (time.process_time() - began) / (count - 3000)
+            if page is not None:
+                page.close()
+        rival = _rival_cost(stream, watcher, times, values)
+        for name, seconds in results.items():
+            print(f"p = {p}, {n} actuators, {name}: {1e6 * seconds:.1f} µs a sample, {1e-3 / seconds:.0f} kHz per core")
+        print(f"  lstsq over 10 s every 0.1 s, on rows that are there already: {1e6 * rival:.1f} µs a sample, "
+              f"{rival / results['batches']:.2f} of ours with preparation")  # fmt: skip
+
+
+def _viewer(address: str) -> None:
+    from urllib.request import urlopen  # noqa: PLC0415
+
+    with urlopen(address + "stream") as stream:
+        for _ in stream:
+            pass
+
+
+def _channels(robot: Any) -> Channels:
+    names = (*robot.coordinates, *(f"tau{i + 1}" for i in range(len(robot.actuators))))
+    wanted = dict(zip(names, (*robot.coordinate_units, *robot.effort_units), strict=True))
+    return Channels("time", {name: name for name in names}, {}, wanted)
+
+
+def _write_csv(path: Path, robot: Any, times: np.ndarray, values: np.ndarray) -> None:
+    head = ",".join(("time", *_channels(robot).names))
+    np.savetxt(path, np.column_stack([times, values]), delimiter=",", fmt="%.9g", header=head, comments="")
+
+
+def _rival_cost(stream: SimulatedStream, watcher: Watcher, times: np.ndarray, values: np.ndarray) -> float:
+    """Seconds a sample of least squares over the last ten seconds every 0.1 s, without forming the rows."""
+    del times, values
+    rows = stream.rows(12.0, np.random.default_rng(3))
+    W = np.concatenate(list(rows.W[-1000:, :, :]))[:, : len(watcher.model.unknown)]
+    y = np.concatenate(list(rows.y[-1000:]))
+    began = time.process_time()
+    for _ in range(5):
+        np.linalg.lstsq(W, y, rcond=None)
+    return (time.process_time() - began) / 5 / (0.1 * stream.rate)
+
+
+def latency() -> None:
+    """Time from the arrival of the sample that completes a row to what it raises, at 1 kHz in pieces of 10 samples."""
+    for robot, amplitude in ((FiveBar.demo(), 0.4), (H4(), 0.25)):
+        stream = SimulatedStream(robot, amplitude=amplitude)
+        watcher, rng = made(stream, learn=20.0), np.random.default_rng(2)
+        load = {stream.mass: 0.5}
+        spent, raised = [], []
+        for k in range(0, 45_000, 10):
+            times, values = stream.samples(k, 10, rng, change=load if k >= 40_000 else None)
+            began = time.process_time()
+            found = watcher.take(times, values)
+            seconds = time.process_time() - began
+            (spent if not found else raised).append(seconds)
+            for each in found:
+                print(f"  {each.event.line}: {1e3 * seconds:.1f} ms, {each.event.time - 40.0:.2f} s after the fault")
+        quantiles = 1e3 * np.quantile(spent[1000:], [0.5, 0.99, 1.0])
+        print(f"{robot.name}: 10 samples take {quantiles[0]:.2f} ms (median), {quantiles[1]:.2f} ms (99 %), "
+              f"{quantiles[2]:.2f} ms (worst); filters delay by {1e3 * (watcher.delay or 0):.0f} ms")  # fmt: skip
+
+
+def memory(count: int = 2_000_000) -> None:
+    """Largest resident memory after a tenth of the samples and after all."""
+    stream = SimulatedStream()
+    watcher, rng = made(stream), np.random.default_rng(2)
+    for k in range(0, count, 10_000):
+        watcher.take(*stream.samples(k, 10_000, rng))
+        if k == count // 10:
+            early = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    late = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(f"memory: {early / 1024:.0f} MB after {count // 10} samples, {late / 1024:.0f} MB after {count}; "
+          f"{watcher.n_events} events")  # fmt: skip
+
+
+def _faulty(stream: SimulatedStream, fault: str, size: float, rng: np.random.Generator) -> Values:
+    """70 s of samples with a fault from 40 s on."""
+    at, count = 40_000, 70_000
+    robot, n = stream.robot, len(stream.center)
+    change: dict[str, float] = {}
+    if fault == "payload":
+        change = {stream.mass: size}
+    elif fault == "friction":
+        names = [name for name in robot.names if name.startswith(("fc_", "fv_")) and name.endswith("_1")]
+        change = {name: size * float(stream.parameters[robot.names.index(name)]) for name in names}
+    before, after = stream.samples(0, at, rng), stream.samples(at, count - at, rng, change=change)
+    times, values = np.concatenate([before[0], after[0]]), np.concatenate([before[1], after[1]])
+    if fault == "stuck":
+        values[at:, 0] = values[at, 0]
+    elif fault == "delay":
+        late = round(size * stream.rate)
+        values[at:, n:] = values[at - late : count - late, n:]
+    elif fault == "backlash":
+        q = values[at:, 0].copy()
+        seen = q[0]
+        for k, x in enumerate(q):
+            seen = min(max(seen, x - size / 2), x + size / 2)
+            values[at + k, 0] = seen
+    return times, values
+
+
+FAULTS = (
+    ("payload", 0.05), ("payload", 0.2), ("payload", 1.0), ("friction", 0.1), ("backlash", 0.002), ("stuck", 0.0),
+    ("delay", 0.002),
+)  # fmt: skip
+
+
+def detect(noises: tuple[float, ...] = (0.02, 0.05, 0.1)) -> None:
+    """Seconds from each fault to the first event, by kind, and to the first 3σ alarm of repeated lstsq."""
+    print("fault | noise | first events (seconds after the fault) | lstsq + 3σ: alarms before, first after")
+    for noise in noises:
+        stream = SimulatedStream(noise=noise)
+        dynamics = stream.identified()
+        model = WatchedModel.of(dynamics)
+        for fault, size in FAULTS:
+            watcher = Watcher(model, WatchOptions(np.array(dynamics.bound), rate=stream.rate, learn=30.0))
+            rival = Rival(model)
+            watcher._watch = _both(watcher._watch, rival)  # type: ignore[method-assign]  # noqa: SLF001 - the same rows
+            times, values = _faulty(stream, fault, size, np.random.default_rng(7))
+            found = [
+                each.event
+                for k in range(0, len(times), 500)
+                for each in watcher.take(times[k : k + 500], values[k : k + 500])
+            ]
+            first = {}
+            for event in found:
+                first.setdefault(event.kind if event.time >= 39.75 else f"FALSE {event.kind}", event.time - 40)
+            text = ", ".join(f"{kind} {seconds:.2f}" for kind, seconds in first.items()) or "none in 30 s"
+            early = sum(each < 40 for each in rival.alarms)
+            late = next((f"{each - 40:.2f}" for each in rival.alarms if each >= 40), "none")
+            print(f"{fault} {size:g} | {noise:g} N·m | {text} | {early}, {late}")
+
+
+def _both(watch: Callable[[Rows], Any], rival: "Rival") -> Callable[[Rows], Any]:
+    def take(rows: Rows) -> Any:
+        rival.take(rows)
+        return watch(rows)
+
+    return take
+
+
+class Rival:
+    """The obvious alternative: least squares over the last ten seconds every half second, alarm beyond 3σ."""
+
+    def __init__(self, model: WatchedModel) -> None:
+        self.model, self.alarms = model, list[float]()
+        self._W, self._y, self._t = np.zeros((0, len(model.unknown))), np.zeros(0), np.zeros(0)
+        self._due = 10.0
+
+    def take(self, rows: Rows) -> None:
+        at, of = np.nonzero(rows.kept)
+        if not len(at):
+            return
+        self._W = np.concatenate([self._W, rows.W[:, :, self.model.unknown][at, of]])
+        self._y = np.concatenate([self._y, rows.y[at, of]])
+        self._t = np.concatenate([self._t, rows.times[at]])
+        now = float(rows.times[-1])
+        while self._due <= now:
+            inside = (self._t > self._due - 10.0) & (self._t <= self._due)
+            W, y = self._W[inside], self._y[inside]
+            value, *_ = np.linalg.lstsq(W, y, rcond=None)
+            rest = y - W @ value
+            C = float(rest @ rest) / max(len(y) - len(value), 1) * np.linalg.pinv(W.T @ W)
+            sigma = np.sqrt(C.diagonal() + self.model.covariance.diagonal())
+            if (np.abs(value - self.model.unknowns.nominal) > 3 * sigma).any():
+                self.alarms.append(self._due)
+            self._due += 0.5
+        fresh = self._t > now - 11.0
+        self._W, self._y, self._t = self._W[fresh], self._y[fresh], self._t[fresh]
+
+
+def alarms(hours: float = 2.0) -> None:
+    """Events on healthy data: rows are those of the stream, formed from one period and filtered noise."""
+    stream = SimulatedStream()
+    watcher, rng = made(stream, learn=60.0), np.random.default_rng(11)
+    rival = Rival(watcher.model)
+    found: dict[str, int] = {}
+    total = 0.0
+    for rows in _healthy(stream, watcher.model, hours * 3600, rng):
+        if rows.times[-1] < _RIVAL_HOURS * 3600:
+            rival.take(rows)
+        for each in watcher._watch(rows):  # noqa: SLF001 - rows as the preparation makes them
+            found[each.event.kind] = found.get(each.event.kind, 0) + 1
+        total = float(rows.times[-1]) / 3600
+    told = ", ".join(f"{kind} {count}" for kind, count in found.items()) or "none"
+    print(f"false alarms in {total:.2f} simulated hours: {told}; lstsq + 3σ: "
+          f"{len(rival.alarms)} alarms in {min(total, _RIVAL_HOURS):.2f} h")  # fmt: skip
+
+
+def _healthy(stream: SimulatedStream, model: WatchedModel, seconds: float, rng: np.random.Generator) -> Iterator[Rows]:
+    chosen = [stream.robot.names.index(name) for name in model.names]
+    period, step = stream.rows(2 * PERIOD + 1, np.random.default_rng(0)), 10
+    per_period = round(PERIOD * stream.rate / step)
+    once = period.taken(slice(50, 50 + per_period))
+    clean = once.W @ stream.parameters
+    low_pass = LinearPhase(20.0, 4, stream.rate)
+    taps, half = low_pass.response, low_pass.half
+    tail = np.zeros((2 * half, clean.shape[1]))
+    for k in range(int(seconds // PERIOD)):
+        white = stream.noise * np.sqrt(3) * rng.uniform(-1, 1, (per_period * step, clean.shape[1]))
+        whole = np.concatenate([tail, white])
+        tail = whole[-2 * half :]
+        windows = np.lib.stride_tricks.sliding_window_view(whole, 2 * half + 1, axis=0)[::step]
+        y = clean + windows[:per_period] @ taps
+        times = once.times - once.times[0] + k * PERIOD
+        yield Rows(
+            once.samples, times, y, once.W[:, :, chosen], None, once.kept, once.measured, once.q, once.dq, once.ddq
+        )
+
+
+def soak(seconds: float = 60.0) -> None:
+    """A stream in real time, watched by processes that are killed by SIGKILL after one to four seconds each."""
+    stream = SimulatedStream()
+    dynamics = stream.identified()
+    model = WatchedModel.of(dynamics)
+    options = WatchOptions(np.array(dynamics.bound), rate=stream.rate, learn=20.0)
+    made(stream)  # imports and compiles everything before the first fork
+    with TemporaryDirectory() as folder:
+        path, out = Path(folder, "live.csv"), Path(folder, "watch")
+        lines = _written(path, stream, seconds)
+        kills, began, rng = 0, time.monotonic(), np.random.default_rng(5)
+        while time.monotonic() - began < seconds:
+            child = os.fork()
+            if child == 0:
+                _session(path, out, model, options, follow=True).run()
+                os._exit(0)
+            time.sleep(rng.uniform(1, 4))
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            kills += 1
+        lines.join()
+        last = _session(path, out, model, options, follow=False)
+        last.run()
+        count = sum(1 for _ in path.open()) - 1
+        events = [json.loads(line) for line in (out / "events.jsonl").read_text().splitlines()]
+        straight = _session(path, Path(folder, "straight"), model, options, follow=False)
+        straight.run()
+        plain = [json.loads(line) for line in (Path(folder, "straight") / "events.jsonl").read_text().splitlines()]
+        # the time of a proof depends on the pieces in which samples arrive
+        same = [(e["number"], e["kind"]) for e in events] == [(e["number"], e["kind"]) for e in plain]
+        print(
+            f"soak of {seconds:g} s with {kills} kill -9: {count} lines, {last.watcher.n_received} samples counted; "
+            f"{len(events)} events, {'the same as' if same else 'OTHERS THAN'} without kills"
+        )
+
+
+def _session(path: Path, out: Path, model: WatchedModel, options: WatchOptions, *, follow: bool) -> Session:
+    source = GrowingFile(path, _channels(model.robot), follow=follow)
+    session = Session(Watcher(model, options), source, Journal(out), "soak", out / "checkpoint", every=0.2)
+    session.resume()
+    return session
+
+
+def _written(path: Path, stream: SimulatedStream, seconds: float) -> Thread:
+    """Append samples in real time, in pieces that end anywhere in a line; a payload from the middle on."""
+    rng = np.random.default_rng(4)
+    path.write_text(",".join(("time", *_channels(stream.robot).names)) + "\n")
+
+    def write() -> None:
+        began, done, rest = time.monotonic(), 0, ""
+        while done < seconds * stream.rate:
+            due = int(min((time.monotonic() - began) * stream.rate, seconds * stream.rate))
+            change = {stream.mass: 0.2} if done > seconds * stream.rate / 2 else None
+            times, values = stream.samples(done, max(due - done, 0), rng, change=change)
+            rows = np.column_stack([times, values]).tolist()
+            text = rest + "".join(",".join(map(repr, row)) + "\n" for row in rows)
+            done, cut = max(due, done), rng.integers(0, max(len(text), 1))
+            with path.open("a") as file:
+                file.write(text[:cut])
+            rest = text[cut:]
+            time.sleep(0.02)
+        with path.open("a") as file:
+            file.write(rest)
+
+    thread = Thread(target=write)
+    thread.start()
+    return thread
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parts: dict[str, Callable[..., None]] = {
+        "rate": rate, "latency": latency, "memory": memory, "detect": detect, "alarms": alarms, "soak": soak
+    }  # fmt: skip
+    wanted = arguments or list(parts)
+    for k, name in enumerate(wanted):
+        if name in parts:
+            number = wanted[k + 1] if k + 1 < len(wanted) and name in ("alarms", "soak", "memory") else ""
+            sized = number.replace(".", "").isdigit()
+            parts[name](*([float(number) if name != "memory" else int(number)] if sized else []))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,246 @@
+"""Whether parameters of the admitted set explain the last seconds within the error bounds; if not, a proof."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gough.checker import Certificate, certificate_of, check
+from gough.checker.linear import NotProven
+from gough.core.arrays import Array
+from gough.core.threads import one_blas_thread
+from gough.methods.bounded.minimal_bound import MinimalBound, minimal_bound
+from gough.noise import Bounded
+from gough.problem import Groups, LinearProblem
+from gough.region import Box
+from gough.unknowns import Unknowns
+from gough.watch.rows import Rows
+
+_UP = 1 + 1e-9
+"""Factor that covers rounding wherever a bound is enlarged."""
+
+_ROUNDS = 20
+"""Times that rows are added before a window is left undecided until the next row."""
+_PAUSE = 1.0
+"""Seconds after a contradiction until the window is looked at again."""
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """Some rows of a window that no parameters of the admitted set explain, with the proof."""
+
+    problem: LinearProblem
+    certificate: Certificate
+    times: Array
+    """Instants of the rows that the proof rests on."""
+    factor: float
+    """All error bounds of these rows must be larger by this factor at least (proven)."""
+
+
+class Consistency:
+    """Looks for parameters that explain a window of rows; it *changes* with every block of rows.
+
+    Constraint: |y − W θ(t)| ≤ e for the rows of the last `window` seconds, and θ in the admitted box at the beginning.
+
+    Theorem. Let θ_j change by at most d_j per second, and let a row be formed by a low-pass of response h from samples
+    up to a age seconds old, y = Σ h_i (w_i θ(t_i) + ε_i) with |Σ h_i ε_i| ≤ e. Then θ now satisfies
+    |y − W θ| ≤ e + a Σ_j d_j Σ_i |h_i w_ij|, W = Σ h_i w_i. Proof: w_i θ(t_i) = w_i θ + w_i (θ(t_i) − θ), and
+    |θ_j(t_i) − θ_j| ≤ d_j a. The box grows by d_j times the age of the watch. With d = 0 nothing is enlarged.
+
+    A witness θ is kept: as long as new rows agree with it, the window is consistent, since rows that leave the window
+    only make it easier. Else the smallest factor on the error bounds is computed. Only a factor proven to exceed
+    1 is a contradiction, and only after its certificate was verified in exact rationals: under the hypotheses there is
+    no false alarm. Idempotent: rows that are given again change nothing.
+    """
+
+    def __init__(
+        self, unknowns: Unknowns, bound: Array, actuators: tuple[str, ...], *, window: float = 10.0,
+        drift: Array | None = None, lag: float = 0.0,
+    ) -> None:  # fmt: skip
+        self.unknowns, self.bound, self.actuators = unknowns, bound, actuators
+        self.window, self.drift, self.lag = window, drift, lag
+        self.began: float | None = None
+        self._rows = _Window(len(unknowns))
+        self._witness = np.clip(np.asarray(unknowns.nominal), unknowns.bounds.lower, unknowns.bounds.upper)
+        self.factor = 0.0
+        """The smallest factor on the error bounds when it was computed last."""
+        self.n_programs = 0
+        """How often it was computed."""
+        self.is_consistent = True
+        """Whether the last rows contradict nothing."""
+        self._again = -np.inf
+        """Time before which a window that was found contradictory is not looked at again."""
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the window."""
+        return len(self._rows.times)
+
+    def take(self, rows: Rows, columns: Any, known: Array) -> Contradiction | None:
+        """Take in rows: those of measured samples that are kept.
+
+        Args:
+            rows: The rows.
+            columns: Which columns of the regressor multiply the unknowns.
+            known: (M, actuators) part of the efforts whose parameters are known.
+        """
+        kept = rows.kept & rows.measured[:, None]
+        at, of = np.nonzero(kept)
+        if not len(at):
+            return None
+        now = float(rows.times[-1])
+        self.began = float(rows.times[0]) if self.began is None else self.began
+        W = rows.W[:, :, columns][at, of]
+        spread = None if rows.spread is None else rows.spread[:, :, columns][at, of]
+        new = _Window(len(self.unknowns), W, (rows.y - known)[at, of], rows.times[at], of, spread)
+        self._rows.append(new, now - self.window)
+        misfit = np.abs(new.y - new.W @ self._witness)
+        if bool((misfit <= self._radius(new, now) * (1 - 1e-9)).all()):
+            self.is_consistent = True
+            return None
+        if now < self._again:
+            return None
+        found = self._decide(now)
+        self.is_consistent = found is None
+        return found
+
+    def _radius(self, rows: "_Window", now: float) -> Array:
+        e = self.bound[rows.actuator]
+        if self.drift is None or rows.spread is None:
+            return np.asarray(e)
+        age = now - rows.times + 2 * self.lag
+        return np.asarray((e + rows.spread @ self.drift * age) * _UP)
+
+    def _box(self, now: float) -> Box:
+        box = self.unknowns.bounds
+        if self.drift is None or self.began is None:
+            return box
+        grown = self.drift * (now - self.began + 2 * self.lag) * _UP
+        return Box(np.nextafter(box.lower - grown, -np.inf), np.nextafter(box.upper + grown, np.inf))
+
+    def _problem(self, rows: "_Window", now: float) -> LinearProblem:
+        n = len(self.actuators)
+        ticks = np.unique(rows.times)
+        position = np.searchsorted(ticks, rows.times) * n + rows.actuator
+        order = np.argsort(position, kind="stable")
+        unknowns = Unknowns(self.unknowns.names, self.unknowns.units, self.unknowns.nominal, self._box(now))
+        noise = Bounded(self._radius(rows, now)[order])
+        return LinearProblem(rows.W[order], rows.y[order], unknowns, noise, Groups(self.actuators, position[order]))
+
+    @one_blas_thread()
+    def _decide(self, now: float) -> Contradiction | None:
+        """A new witness, or a contradiction.
+
+        Rows that the witness explains worst are looked at first, and those that the next point violates are added: any
+        part of the rows that is contradictory is a contradiction, and a point is a witness if it explains all of them.
+        """
+        problem = self._problem(self._rows, now)
+        self.n_programs += 1
+        chosen = self._worst(problem)
+        for _ in range(_ROUNDS):
+            part = self._part(problem, chosen)
+            found = minimal_bound(part)
+            self.factor = found.upper
+            if found.is_inconsistent:
+                return self._proven(found, part, np.sort(self._rows.times, kind="stable")[chosen], now)
+            size = self._misfit(problem, found.point)
+            violated = np.flatnonzero(size > 1)
+            if not len(violated):
+                self._witness, self.factor = found.point, float(size.max())
+                return None
+            most = violated[np.argsort(-size[violated], kind="stable")[: 4 * len(self.unknowns)]]
+            chosen = np.union1d(chosen, most)
+        return None
+
+    @staticmethod
+    def _misfit(problem: LinearProblem, theta: Array) -> Array:
+        assert isinstance(problem.noise, Bounded)
+        return np.asarray(np.abs(problem.y - problem.W @ theta) / problem.noise.radius)
+
+    def _worst(self, problem: LinearProblem) -> Any:
+        """Rows to begin with: those that the witness explains worst, and some from all over the window."""
+        p, n = len(self.unknowns), problem.n_rows
+        worst = np.argsort(-self._misfit(problem, self._witness), kind="stable")[: 4 * p]
+        return np.union1d(worst, np.arange(0, n, max(1, n // (4 * p))))
+
+    def _proven(self, found: MinimalBound, problem: LinearProblem, times: Array, now: float) -> Contradiction | None:
+        """The contradiction about these rows, if its certificate holds in exact rationals."""
+        try:
+            certificate = certificate_of(problem, found)
+        except NotProven:
+            return None
+        if not check(certificate, problem).holds:
+            return None
+        self._again = now + _PAUSE
+        return Contradiction(problem, certificate, times[list(found.rows)], found.lower)
+
+    @staticmethod
+    def _part(problem: LinearProblem, chosen: Any) -> LinearProblem:
+        assert isinstance(problem.noise, Bounded)
+        radius = np.broadcast_to(problem.noise.radius, problem.y.shape)[chosen]
+        groups = problem.groups
+        n = len(groups.names)
+        assert groups.position is not None
+        position = groups.position[chosen]
+        # instants that are left out close up
+        instants = np.unique(position // n, return_inverse=True)[1]
+        renamed = Groups(groups.names, instants * n + position % n)
+        return LinearProblem(problem.W[chosen], problem.y[chosen], problem.unknowns, Bounded(radius), renamed)
+
+    def jumped(self, seconds: float) -> None:
+        """The clock jumped back by so many seconds: the window begins anew, and the age of the watch stays."""
+        self._rows, self._again = _Window(len(self.unknowns)), -np.inf
+        if self.began is not None:
+            self.began -= seconds
+
+    def window_problem(self, now: float) -> LinearProblem:
+        """All rows of the window as a problem in θ now."""
+        return self._problem(self._rows, now)
+
+    def state(self) -> dict[str, Any]:
+        """Arrays and numbers from which `restore` continues."""
+        rows = self._rows
+        return {
+            "W": rows.W, "y": rows.y, "times": rows.times, "actuator": rows.actuator, "spread": rows.spread,
+            "witness": self._witness, "began": self.began, "factor": self.factor, "n_programs": self.n_programs,
+            "again": self._again,
+        }  # fmt: skip
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue where `state` was taken."""
+        W, y, times, actuator, spread = (state[name] for name in ("W", "y", "times", "actuator", "spread"))
+        self._rows = _Window(len(self.unknowns), W, y, times, actuator, spread)
+        self._witness, self.began = np.array(state["witness"]), state["began"]
+        self.factor, self.n_programs, self._again = state["factor"], state["n_programs"], state["again"]
+
+
+@dataclass
+class _Window:
+    """Single rows of some seconds, oldest first."""
+
+    p: int
+    W: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    y: Array = field(default_factory=lambda: np.zeros(0))
+    times: Array = field(default_factory=lambda: np.zeros(0))
+    actuator: Any = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    spread: Array | None = None
+
+    def __post_init__(self) -> None:
+        if self.W.size == 0:
+            self.W = np.zeros((0, self.p))
+
+    def append(self, new: "_Window", since: float) -> None:
+        """Add rows, and drop those before an instant."""
+        old = int(np.searchsorted(self.times, since))
+        self.W, self.y, self.times, self.actuator = (
+            np.concatenate([mine[old:], yours])
+            for mine, yours in (
+                (self.W, new.W),
+                (self.y, new.y),
+                (self.times, new.times),
+                (self.actuator, new.actuator),
+            )
+        )
+        if new.spread is not None:
+            mine = np.zeros((0, self.p)) if self.spread is None else self.spread[old:]
+            self.spread = np.concatenate([mine, new.spread])

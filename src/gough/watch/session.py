@@ -1,0 +1,138 @@
+"""A watch from its source to its journal: read, process, report, save checkpoints."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gough.core.errors import InputError, require
+from gough.watch import events as kinds
+from gough.watch.checkpoint import load_checkpoint, save_checkpoint
+from gough.watch.events import Event, Latch
+from gough.watch.journal import Journal
+from gough.watch.server import LivePage
+from gough.watch.sources.source import Batch, Source
+from gough.watch.watcher import Found, Watcher
+
+_WAIT = 0.05
+"""Seconds that a source may take to answer."""
+_FAULTS = 1000
+"""Lines in a row that are no samples before a watch gives up."""
+
+
+@dataclass
+class Session:
+    """One run of a watch; it *changes* while it runs."""
+
+    watcher: Watcher
+    source: Source
+    journal: Journal
+    fingerprint: str
+    """Of model and options: a checkpoint of others is refused."""
+    checkpoint: Path | None = None
+    every: float = 1.0
+    """Seconds between two checkpoints, and between two reports of the status."""
+    on_event: Callable[[Event], None] = lambda _: None
+    on_status: Callable[[dict[str, Any]], None] = lambda _: None
+    page: LivePage | None = None
+    _bad: int = 0
+    _in_a_row: int = 0
+    _unreadable: Latch = field(default_factory=lambda: Latch(60.0))
+    _is_stopped: bool = False
+
+    def resume(self) -> bool:
+        """Go on from the checkpoint, if there is one; says whether there is.
+
+        Raises:
+            InputError: the checkpoint is damaged, or of another model, of other options or of another source.
+        """
+        if self.checkpoint is None or not self.checkpoint.exists():
+            return False
+        state = load_checkpoint(self.checkpoint)
+        same = state.get("fingerprint") == self.fingerprint
+        require(
+            same,
+            f"{self.checkpoint} is of another model or of other options: delete it to begin anew, or give another "
+            "folder by --out",
+        )
+        try:
+            self.source.resume(state["source"])
+            self.watcher.restore(state["watcher"])
+            self._bad, self._unreadable.last = int(state["bad"]), state["unreadable"]
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InputError(f"{self.checkpoint} is not complete: delete it to begin anew") from error
+        return True
+
+    def save(self) -> None:
+        """Write the checkpoint."""
+        if self.checkpoint is None:
+            return
+        state = {"fingerprint": self.fingerprint, "source": self.source.position(), "watcher": self.watcher.state()}
+        save_checkpoint(self.checkpoint, {**state, "bad": self._bad, "unreadable": self._unreadable.last})
+
+    def stop(self) -> None:
+        """End the run after the batch that is being processed."""
+        self._is_stopped = True
+
+    def run(self) -> None:
+        """Watch until the source ends or `stop` is called."""
+        if self.page is not None:
+            page = self.page
+            self.watcher.on_bands = lambda bands: page.board.post(
+                "bands", {name: value.tolist() for name, value in vars(bands).items()}
+            )
+        due = time.monotonic() + self.every
+        while not self._is_stopped:
+            batch = self.source.read(_WAIT)
+            if batch is None:
+                break
+            self._take(batch)
+            if time.monotonic() >= due:
+                self.save()
+                self._show_status()
+                due = time.monotonic() + self.every
+        self.save()
+        self._show_status()
+
+    def _show(self, event: Event) -> None:
+        self.on_event(event)
+        if self.page is not None:
+            self.page.board.post("event", event.to_dict())
+
+    def _show_status(self) -> None:
+        status = self.status()
+        self.on_status(status)
+        if self.page is not None:
+            self.page.board.post("status", status)
+            self.page.board.post("sets", self.watcher.parameters())
+
+    def status(self) -> dict[str, Any]:
+        """Numbers for the page and for machines."""
+        return {**self.watcher.status(), "unreadable": self._bad}
+
+    def _take(self, batch: Batch) -> None:
+        found: list[Found] = []
+        if batch.bad:
+            found += self._faulty(batch)
+        elif len(batch):
+            self._in_a_row = 0
+            self._unreadable.absent(self.watcher.time)
+        if len(batch):
+            found += self.watcher.take(batch.times, batch.values)
+        for each in found:
+            self.journal.write(each, self._show)
+
+    def _faulty(self, batch: Batch) -> list[Found]:
+        """One event for lines that cannot be read; too many in a row end the watch."""
+        self._bad += len(batch.bad)
+        self._in_a_row = len(batch.bad) + (0 if len(batch) else self._in_a_row)
+        first = batch.bad[0]
+        require(
+            self._in_a_row < _FAULTS,
+            f"{self._in_a_row} lines in a row are no samples; {first}: check what writes the stream",
+        )
+        if not self._unreadable.met(self.watcher.time):
+            return []
+        text = f"{first}: it is left out"
+        return [self.watcher.raised(kinds.DATA, self.source.name, text, {"unreadable": self._bad})]

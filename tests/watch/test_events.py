@@ -1,0 +1,234 @@
+"""What a watch finds in streams whose truth is known, and that it finds nothing where nothing is."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from gough import Bounded, Box, LinearProblem, Unknowns
+from gough.checker import check
+from gough.core.errors import InputError
+from gough.watch import Watcher, WatchOptions
+from gough.watch.changes import Block, ChangeTests, limit_for
+from gough.watch.consistency import Consistency
+from gough.watch.example import SimulatedStream
+from gough.watch.model import WatchedModel
+from gough.watch.rows import Rows
+from gough.watch.sets import InflatingEllipsoid, WindowOfHulls
+
+
+@cache
+def identified():
+    stream = SimulatedStream()
+    dynamics = stream.identified(seconds=25.0)
+    return stream, dynamics, WatchedModel.of(dynamics)
+
+
+def watched(learn=12.0, **options):
+    stream, dynamics, model = identified()
+    return stream, Watcher(model, WatchOptions(np.array(dynamics.bound), rate=1000.0, learn=learn, **options))
+
+
+def run(watcher, times, values):
+    return [
+        each for k in range(0, len(times), 1000) for each in watcher.take(times[k : k + 1000], values[k : k + 1000])
+    ]
+
+
+def faulty(stream, until, count, change):
+    rng = np.random.default_rng(1)
+    one, other = stream.samples(0, until, rng), stream.samples(until, count - until, rng, change=change)
+    return np.concatenate([one[0], other[0]]), np.concatenate([one[1], other[1]])
+
+
+def test_a_healthy_robot_raises_nothing():
+    stream, watcher = watched()
+    assert run(watcher, *stream.samples(0, 40_000, np.random.default_rng(5))) == []
+    assert watcher.tests.is_learned
+    assert watcher.consistency.factor <= 1
+    for one in watcher.parameters():
+        assert one["now"][0] <= one["now"][1]
+
+
+def test_a_payload_is_proven_measured_and_raised_once():
+    stream, watcher = watched()
+    times, values = faulty(stream, 20_000, 45_000, {stream.mass: 0.2})
+    found = run(watcher, times, values)
+    by_kind = {each.event.kind: each for each in found}
+    assert sorted(each.event.kind for each in found) == ["inconsistent", "payload"]
+    proof = by_kind["inconsistent"]
+    assert 20.0 < proof.event.time < 20.6
+    assert check(proof.contradiction.certificate, proof.contradiction.problem).holds
+    change = by_kind["payload"].event.evidence
+    assert abs(change["change"] - 0.2) < 0.02
+    mass, error = watcher.payload()
+    assert abs(mass - 0.2) < max(3 * error, 0.005)
+
+
+def test_a_window_of_a_contradiction_contains_no_true_parameters():
+    """The rows of the certificate alone exclude the admitted box; the changed parameters lie outside of it or err."""
+    stream, watcher = watched()
+    found = run(watcher, *faulty(stream, 20_000, 21_000, {stream.mass: 0.5}))
+    part = next(each for each in found if each.event.kind == "inconsistent").contradiction
+    problem = part.problem
+    admitted = problem.unknowns.bounds
+    rng = np.random.default_rng(0)
+    for theta in rng.uniform(admitted.lower, admitted.upper, (200, len(admitted))):
+        assert (np.abs(problem.y - problem.W @ theta) > problem.noise.radius).any()
+
+
+@pytest.mark.parametrize(
+    ("name", "subject", "kind"), [("fc_1", "motor 1", "friction"), ("fc_2", "motor 2", "friction")]
+)
+def test_friction_names_its_joint(name, subject, kind):
+    stream, watcher = watched()
+    size = 0.3 * float(stream.parameters[stream.robot.names.index(name)])
+    found = [each.event for each in run(watcher, *faulty(stream, 20_000, 32_000, {name: size}))]
+    assert [(event.kind, event.subject) for event in found if event.kind != "inconsistent"] == [(kind, subject)]
+
+
+def test_a_stuck_encoder_a_turned_sign_and_a_jumping_clock():
+    stream, watcher = watched()
+    times, values = stream.samples(0, 30_000, np.random.default_rng(3))
+    values[20_000:20_400, 0] = values[20_000, 0]
+    found = [each.event for each in run(watcher, times[:20_400], values[:20_400])]
+    assert (found[0].kind, found[0].subject) == ("stuck", "q1")
+    assert 20.0 < found[0].time < 20.5  # with the piece that contains the first 50 ms
+    assert {event.kind for event in found[1:]} <= {"outside", "inconsistent"}  # both are true then
+
+    stream, watcher = watched()
+    turned = values.copy()
+    turned[:, :2] = stream.samples(0, 30_000, np.random.default_rng(3))[1][:, :2]
+    turned[20_000:, 3] *= -1
+    kinds = [(each.event.kind, each.event.subject) for each in run(watcher, times, turned)]
+    assert ("sign", "motor 2") in kinds
+    assert kinds[0][0] == "inconsistent"
+
+    stream, watcher = watched()
+    jumped = times.copy()
+    jumped[15_000:] += 3.0
+    jumped[25_000:] -= 3.5
+    found = [each.event for each in run(watcher, jumped, stream.samples(0, 30_000, np.random.default_rng(3))[1])]
+    assert [event.kind for event in found] == ["clock"]  # once in a minute
+    assert found[0].evidence["jump"] == pytest.approx(3.0, abs=2e-3)
+
+
+def test_leaving_the_identified_range_is_said_once():
+    stream, watcher = watched()
+    times, values = stream.samples(0, 6000, np.random.default_rng(3))
+    values[:, 0] += 0.5
+    found = [each.event for each in run(watcher, times, values) if each.event.kind == "outside"]
+    assert {event.subject for event in found} >= {"q1"}
+    assert len([event for event in found if event.subject == "q1" and "position" in event.message]) == 1
+
+
+def test_missing_values_and_infinite_ones_are_lost_samples():
+    stream, watcher = watched()
+    times, values = stream.samples(0, 5000, np.random.default_rng(3))
+    values[1000, 2], values[1500, 0] = np.nan, np.inf
+    run(watcher, times, values)
+    status = watcher.status()
+    assert (status["samples"], status["lost"], status["breaks"]) == (5000, 2, 0)
+
+
+def test_a_restored_watcher_finds_what_the_other_finds():
+    stream, watcher = watched()
+    times, values = faulty(stream, 20_000, 24_000, {stream.mass: 0.3})
+    run(watcher, times[:17_123], values[:17_123])
+    _, other = watched()
+    other.restore(watcher.state())
+    one, two = (run(each, times[17_123:], values[17_123:]) for each in (watcher, other))
+    assert [each.event.line for each in one] == [each.event.line for each in two]
+    assert len(one) == 2
+    assert other.status() == watcher.status()
+
+
+def test_options_are_refused():
+    with pytest.raises(InputError, match="window must be a positive number"):
+        WatchOptions(np.ones(2), window=0.0)
+    with pytest.raises(InputError, match="at least 20 blocks"):
+        WatchOptions(np.ones(2), learn=1.0)
+    model = identified()[2]
+    with pytest.raises(InputError, match="2 actuators need 2 error bounds"):
+        Watcher(model, WatchOptions(np.ones(3)))
+
+
+def test_limits_of_cumulative_sums_are_conservative_for_independent_scores():
+    """The stated mean time to a false alarm is at least reached, for a short one that can be simulated."""
+    limit, rng = limit_for(2000.0), np.random.default_rng(0)
+    alarms = steps = 0
+    for _ in range(20):
+        z, s = rng.normal(size=20_000), 0.0
+        for each in z:
+            s = max(s + each - 0.5, 0.0)
+            steps += 1
+            if s > limit:
+                alarms, s = alarms + 1, 0.0
+    assert steps / max(alarms, 1) > 1500
+    assert alarms > 100  # nor is it far too rare
+
+
+def test_change_tests_adopt_a_change_and_find_its_return():
+    rng = np.random.default_rng(2)
+    tests = ChangeTests(2, [1, 1], learn=60, blocks=1e5)
+    found = []
+    for k in range(400):
+        x = rng.normal(size=(50, 1, 2))
+        size = np.array([0.5, 0.0]) if 150 <= k < 300 else np.zeros(2)
+        block = Block(float(k), x @ size + rng.normal(size=(50, 1)), x, np.ones((50, 1)))
+        change = tests.take(block)
+        if change is not None:
+            found.append((k, change.effect, change.size))
+    assert [effect for _, effect, _ in found] == [0, 0]
+    assert 150 < found[0][0] < 170
+    assert found[0][2] == pytest.approx(0.5, abs=0.2)
+    assert found[1][2] == pytest.approx(-0.5, abs=0.2)
+
+
+def drifting(kind):
+    """A truth that drifts at the stated rate, rows with errors up to their bound, and the set of each block."""
+    rng, p, d = np.random.default_rng(4), 3, 0.02
+    theta = rng.normal(size=p)
+    unknowns = Unknowns(["a", "b", "c"], prior=Box(theta - 1, theta + 1.5))
+    drift = np.full(p, d)
+    one = InflatingEllipsoid(unknowns, drift) if kind == "ellipsoid" else WindowOfHulls(unknowns, drift, window=5.0)
+    for k in range(120):
+        time = 0.5 * k
+        theta = theta + (0.5 * d if k else 0.0)  # always as fast as allowed
+        W = rng.normal(size=(12, p))
+        one.take(W, W @ theta + 0.1 * rng.choice([-1, 1], 12), np.full(12, 0.1 + 1e-12), time)
+        yield theta, one.hull(time)
+
+
+@pytest.mark.parametrize("kind", ["ellipsoid", "hulls"])
+def test_sets_with_forgetting_never_lose_a_drifting_truth(kind):
+    widths = []
+    for theta, box in drifting(kind):
+        assert ((box.lower <= theta) & (theta <= box.upper)).all()
+        widths.append(box.width.max())
+    assert widths[-1] < 0.5  # of 2.5, and though it grows all the time
+
+
+def test_consistency_keeps_a_drifting_truth_and_refutes_a_faster_one():
+    rng, d = np.random.default_rng(6), 0.05
+    unknowns = Unknowns(["a", "b"], nominal=[1.0, 2.0], prior=Box([0.9, 1.9], [1.1, 2.1]))
+
+    def found(speed):
+        one = Consistency(unknowns, np.array([0.05]), ("motor",), window=5.0, drift=np.full(2, d))
+        for k in range(600):
+            time = 0.01 * k
+            W = rng.normal(size=(1, 1, 2))
+            y = W @ (np.array([1.0, 2.0]) + speed * time) + rng.uniform(-0.05, 0.05, (1, 1))
+            mask = np.ones((1, 1), dtype=bool)
+            none = np.zeros((1, 1))
+            rows = Rows(np.array([k]), np.array([time]), y, W, np.abs(W), mask, mask[0], none, none, none)
+            contradiction = one.take(rows, np.arange(2), np.zeros((1, 1)))
+            if contradiction is not None:
+                return contradiction
+        return None
+
+    assert found(d) is None
+    proof = found(4 * d)
+    assert check(proof.certificate, proof.problem).holds
+    assert isinstance(proof.problem, LinearProblem)
+    assert isinstance(proof.problem.noise, Bounded)
