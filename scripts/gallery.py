@@ -49,7 +49,7 @@ def make(name: str) -> None:
             code = run(line)
             if code not in (0, 1):  # 1: the answer is negative, which a gallery may show
                 sys.exit(f"gough {' '.join(arguments)} ended with exit code {code}")
-        shutil.copytree(out, target, ignore=shutil.ignore_patterns("certificates", "*.npz", "*.lock"))
+        shutil.copytree(out, target, ignore=shutil.ignore_patterns("certificates", "*.jsonl", "*.npz"))
 
 
 def draw(name: str) -> None:
@@ -59,7 +59,7 @@ def draw(name: str) -> None:
     browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
     PICTURES.mkdir(parents=True, exist_ok=True)
     page = next((REPORTS / name).glob("*.html"))
-    for suffix, options in (("", []), ("-dark", ["--force-dark-mode", "--blink-settings=preferredColorScheme=0"])):
+    for suffix, options in (("", []), ("-dark", ["--blink-settings=preferredColorScheme=0"])):
         with TemporaryDirectory() as folder:
             shot = f"{folder}/shot.png"
             fixed = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--virtual-time-budget=5000"]
