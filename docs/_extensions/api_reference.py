@@ -14,8 +14,7 @@ MODULES = (
     "gough", "gough.answers", "gough.estimates", "gough.methods", "gough.robots", "gough.data", "gough.dynamics",
     "gough.geometry", "gough.geometry.instruments", "gough.closure", "gough.checker", "gough.designs.excitation",
     "gough.designs.poses", "gough.simulate", "gough.simulate.multibody", "gough.export", "gough.control",
-    "gough.watch",
-    "gough.vision", "gough.studies", "gough.report", "gough.papers", "gough.kernels",
+    "gough.watch", "gough.vision", "gough.campaigns", "gough.studies", "gough.report", "gough.papers", "gough.kernels",
 )  # fmt: skip
 
 
