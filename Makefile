@@ -10,20 +10,23 @@ SEED ?= 1
 # the verified checker is built for the tests where Coq, OCaml and zarith are installed
 PROOFS := $(if $(and $(shell command -v coqc),$(shell ocamlfind query zarith 2>/dev/null)),proofs)
 
+# without bytecode on disk, each worker and each command that a test starts would compile hundreds of modules again
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-lowest check format docs bench fuzz proofs sbom dist clean
 
 demo: $(VENV)/.ready
 	$(BIN)/gough demo
 
 test: $(VENV)/.ready-test check $(PROOFS)
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 # all tests with the oldest versions that pyproject.toml allows of what gough imports itself
 test-lowest:
 	$(PYTHON) -m venv --clear $(VENV)-lowest
 	$(PYTHON) scripts/lowest.py > $(VENV)-lowest/constraints.txt
 	$(VENV)-lowest/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(VENV)-lowest/constraints.txt --editable '.[test]'
-	$(VENV)-lowest/bin/pytest -n $(WORKERS) --dist worksteal $(TESTS)
+	$(VENV)-lowest/bin/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(TESTS)
 
 check: $(VENV)/.ready-test
 	$(BIN)/ruff check .

@@ -1,6 +1,6 @@
 """Which mistake `calibrate` names for each one that is made in simulated calibrations: a confusion table.
 
-    python -m benchmarks.calibration_mistakes --seeds 20 --clean 40 --jobs 2 --page
+    python -m benchmarks.calibration_mistakes --seeds 20 --clean 40 --workers 2 --page
 
 A Gough platform and a linear delta are measured at 8 to 100 random poses, in the robot's frame or an instrument's, with
 the noise stated or not. Results are kept in a ledger, so that a run can be stopped and resumed; with --page they are
@@ -11,7 +11,6 @@ import argparse
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import replace
 from math import comb
 from pathlib import Path
@@ -19,6 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks._campaign import add_options, results_of
+from gough import campaigns
 from gough.core.errors import GoughError
 from gough.core.rotations import exp
 from gough.core.threads import one_blas_thread
@@ -29,7 +30,6 @@ from gough.geometry.mistakes import catalogue
 from gough.geometry.nested import LEVEL, dense, fitted_at, whiteners
 from gough.geometry.rigid_columns import at_base, at_platform
 from gough.robots import GoughPlatform, KinematicModel, LinearDelta
-from gough.simulate.ledger import Ledger, digest
 
 CLEAN = "none"
 SIZES = (8, 12, 20, 40, 100)
@@ -42,9 +42,7 @@ BLUEPRINT = 2e-3
 POWER = 0.99
 """A mistake is identifiable if the test of this one alternative, at its corrected level, finds it so often."""
 RIGHT, FALSE = 0.95, 0.01
-PART = 4
-"""Runs that a worker does before their results are stored."""
-DIGEST = digest(("calibration mistakes", 2, POSITION, ANGLE, READING, BLUEPRINT))
+DIGEST = campaigns.digest(("calibration mistakes", 2, POSITION, ANGLE, READING, BLUEPRINT))
 PAGE = Path(__file__).parents[1] / "docs" / "calibration-verdicts.md"
 BEGIN, END = "<!-- begin: benchmarks/calibration_mistakes.py -->", "<!-- end: benchmarks/calibration_mistakes.py -->"
 
@@ -188,10 +186,6 @@ def cells(robots: list[str], mistakes: list[str], sizes: list[int]) -> Iterator[
                             yield Cell(robot, name, size, poses, frames, stated)
 
 
-def _part(work: list[tuple[Cell, int]]) -> list[tuple[str, dict | None]]:
-    return [(cell.key(seed), judged(cell, seed)) for cell, seed in work]
-
-
 def table(ledger: dict[str, dict | None], robots: list[str], names: list[str], sizes: list[int]) -> str:
     """Rows: mistakes and sizes; columns: numbers of poses; right names among identifiable ones, and all."""
     lines = []
@@ -265,28 +259,21 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=1, help="runs of each mistake")
     parser.add_argument("--clean", type=int, default=10, help="runs without a mistake in each cell")
     parser.add_argument("--first", type=int, default=0, help="first random seed")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--ledger", type=Path, default=Path("calibration-mistakes.ledger"))
+    add_options(parser, "calibration-mistakes.ledger")
     parser.add_argument("--stored", action="store_true", help="only print what the ledger has")
     parser.add_argument("--page", action="store_true", help="write the tables into the documentation")
     given = parser.parse_args()
     robots, names = given.robots.split(","), given.mistakes.split(",")
     sizes = [int(each) for each in given.sizes.split(",")]
-    with Ledger(given.ledger, DIGEST) as ledger:
-        work = [
-            (cell, seed)
-            for cell in cells(robots, names, sizes)
-            for seed in range(given.first, given.first + (given.clean if cell.mistake == CLEAN else given.seeds))
-            if cell.key(seed) not in ledger.results
-        ]
-        work = [
-            work[k] for k in np.random.default_rng(1).permutation(len(work))
-        ]  # a run that is stopped has some of every cell
-        with ProcessPoolExecutor(given.jobs) as pool:
-            parts = [work[k : k + PART] for k in range(0, 0 if given.stored else len(work), PART)]
-            for done in as_completed([pool.submit(_part, part) for part in parts]):
-                for key, value in done.result():
-                    ledger.append(key, value)
+    work = [
+        (cell, seed)
+        for cell in cells(robots, names, sizes)
+        for seed in range(given.first, given.first + (given.clean if cell.mistake == CLEAN else given.seeds))
+    ]
+    order = np.random.default_rng(1).permutation(0 if given.stored else len(work))
+    tasks = {work[k][0].key(work[k][1]): work[k] for k in order}  # a run that is stopped has some of every cell
+    results_of(campaigns.Campaign(judged, tasks, name=DIGEST), given)
+    with campaigns.Ledger(given.ledger, DIGEST) as ledger:
         results = dict(ledger.results)
     text = f"{totals(results)}\n{table(results, robots, names, sizes)}\n"
     print(text)

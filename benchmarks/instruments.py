@@ -1,7 +1,7 @@
 """Calibration by instruments: self-calibrated cables against scipy, growth to 100 000 poses, coverage of each kind.
 
-Arguments: number of campaigns for the coverage (200 by default), then names of parts (speed, growth, coverage, noise,
-nested), and names of kinds, if the coverage of some alone is wanted.
+Arguments: number of campaigns for the coverage (200 by default) and first seed (0 by default), then names of parts
+(speed, growth, coverage, noise, nested), and names of kinds, if the coverage of some alone is wanted.
 """
 
 import sys
@@ -145,14 +145,14 @@ BLIND = {
 """Campaigns whose noise is estimated in `noise`, and what is not stated of it."""
 
 
-def coverage(campaigns: int, names, blind=None) -> None:
+def coverage(campaigns: int, names, blind=None, first: int = 0) -> None:
     print(
         f"Coverage over {campaigns} campaigns of each kind: joint 95 % region, 95 % intervals of all parameters, χ²/dof"
     )
     for name in names or KINDS:
         one = KINDS[name]()
         inside, intervals, chi = [], [], []
-        for seed in range(campaigns):
+        for seed in range(first, first + campaigns):
             data = unstated(one.drawn(np.random.default_rng(seed)), (blind or {}).get(name, ()))
             answer = calibrate_by_instruments(one.model, data, start=one.start, fixed=one.fixed)
             free = [i for i, each in enumerate(one.model.names) if each in answer.estimate.names]
@@ -195,7 +195,8 @@ def nested(campaigns: int) -> None:
 
 
 def main() -> None:
-    campaigns = int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 200
+    numbers = [int(each) for each in sys.argv[1:] if each.isdigit()]
+    campaigns, first = (*numbers, *(200, 0)[len(numbers) :])[:2]
     names = [each for each in sys.argv[1:] if each in KINDS]
     chosen = [each for each in sys.argv[1:] if not each.isdigit() and each not in KINDS]
     chosen = chosen or (["coverage"] if names else ["speed", "growth", "coverage", "noise", "nested"])
@@ -205,10 +206,10 @@ def main() -> None:
     if "growth" in chosen:
         growth()
     if "coverage" in chosen:
-        coverage(campaigns, names)
+        coverage(campaigns, names, first=first)
     if "noise" in chosen:
         print("Noise that is not stated:", "; ".join(f"{name}: {', '.join(of)}" for name, of in BLIND.items()))
-        coverage(campaigns, names or BLIND, BLIND)
+        coverage(campaigns, names or BLIND, BLIND, first)
     if "nested" in chosen:
         print("Nested models of a delta printer, 40 poses of a reflector with σ = 0.02 mm, tests at the level 0.001")
         nested(max(campaigns // 2, 1))

@@ -1,6 +1,6 @@
 """Which cause the verdict names for each effect that is planted in a simulated robot: a confusion table.
 
-    python -m benchmarks.verdicts --robots delta,five-bar --effects delay,offset --seeds 50 --clean 200 --jobs 2
+    python -m benchmarks.verdicts --robots delta,five-bar --effects delay,offset --seeds 50 --clean 200 --workers 2
 
 Robots move in Pinocchio (gough.simulate.multibody.experiment); recordings pass the default preparation. Results are
 kept in a ledger, so that a run can be stopped and resumed; with --page they are written into docs/verdicts.md.
@@ -11,7 +11,6 @@ import hashlib
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -19,6 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 import gough
+from benchmarks._campaign import add_options, results_of
+from gough.campaigns import Campaign, Ledger
 from gough.core.threads import one_blas_thread
 from gough.data import MeasuredMotion
 from gough.dynamics import Finding, adequacy_of, recorded, reduced
@@ -28,14 +29,13 @@ from gough.dynamics.effects import catalogue
 from gough.dynamics.noise_level import noise_level
 from gough.dynamics.verdict import sign_of_spectrum, verdict_of
 from gough.methods import identifiability
-from gough.simulate.ledger import Ledger
 from gough.simulate.multibody import EXPERIMENTS, Experiment, experiment
 
 CLEAN = "none"
 VARIANTS = 5
 """Random choices (signs, actuators, lengths) with which an effect is planted; seeds take them in turn."""
 PART = 5
-"""Seeds that a worker computes before their results are stored."""
+"""Seeds of one cell that follow each other."""
 SECONDS, SHORTER, RATE = 10.0, 5.0, 250.0
 """Duration of each of the two recordings, that of robots whose verdicts take longest, and samples a second."""
 LONGEST = ("hexapod", "arm")
@@ -149,10 +149,6 @@ def judged(cell: Cell, seed: int) -> dict | None:
     }
 
 
-def of_cell(cell: Cell, seeds: Sequence[int]) -> list[tuple[str, dict | None]]:
-    return [(cell.key(seed), judged(cell, seed)) for seed in seeds]
-
-
 def cells(robots: Sequence[str], effects: Sequence[str]) -> Iterator[Cell]:
     for robot in robots:
         for effect in effects:
@@ -168,24 +164,19 @@ def sources() -> str:
 
 
 def run(arguments: argparse.Namespace) -> dict[str, dict | None]:
+    name = arguments.digest or sources()
     wanted = [] if arguments.stored else list(cells(arguments.robots, arguments.effects))
-    with Ledger(arguments.ledger, arguments.digest or sources()) as ledger:
-        parts = []
-        for cell in wanted:
-            count = arguments.clean if cell.effect == CLEAN else arguments.seeds
-            seeds = range(arguments.first, arguments.first + count)
-            open_seeds = [seed for seed in seeds if cell.key(seed) not in ledger.results]
-            # seeds with the same random choices together: a worker plants each once; all choices in turn
-            open_seeds.sort(key=lambda seed: ((seed - arguments.first) // (VARIANTS * PART), seed % VARIANTS))
-            parts += [(k, cell, open_seeds[k : k + PART]) for k in range(0, len(open_seeds), PART)]
-        parts.sort(key=lambda part: part[0])  # some seeds of every cell first: a run that is stopped has a whole table
-        began = time.perf_counter()
-        with ProcessPoolExecutor(arguments.jobs) as pool:
-            tasks = [pool.submit(of_cell, *part[1:]) for part in parts]
-            for k, task in enumerate(as_completed(tasks), start=1):
-                for key, result in task.result():
-                    ledger.append(key, result)
-                print(f"{k}/{len(parts)} parts, {time.perf_counter() - began:.0f} s", end="\r", flush=True)
+    parts: list[tuple[int, Cell, list[int]]] = []
+    for cell in wanted:
+        count = arguments.clean if cell.effect == CLEAN else arguments.seeds
+        seeds = list(range(arguments.first, arguments.first + count))
+        # seeds with the same random choices together: a worker plants each once; all choices in turn
+        seeds.sort(key=lambda seed: ((seed - arguments.first) // (VARIANTS * PART), seed % VARIANTS))
+        parts += [(k, cell, seeds[k : k + PART]) for k in range(0, len(seeds), PART)]
+    parts.sort(key=lambda part: part[0])  # some seeds of every cell first: a run that is stopped has a whole table
+    tasks = {cell.key(seed): (cell, seed) for _, cell, seeds in parts for seed in seeds}
+    results_of(Campaign(judged, tasks, name=name), arguments)
+    with Ledger(arguments.ledger, name) as ledger:
         return dict(ledger.results)
 
 
@@ -299,8 +290,7 @@ def main(arguments: Sequence[str] = ("--robots", "five-bar", "--seeds", "2", "--
     parser.add_argument("--seeds", type=int, default=50, help="per effect, size and robot")
     parser.add_argument("--clean", type=int, default=200, help="seeds per robot without any effect")
     parser.add_argument("--first", type=int, default=1000, help="the first seed; use others to develop than to report")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--ledger", type=Path, default=Path("verdicts.jsonl"))
+    add_options(parser, "verdicts.jsonl")
     parser.add_argument("--digest", default="", help="take up results of another version of the code that is judged")
     parser.add_argument("--stored", action="store_true", help="tables of the results in the ledger; compute no others")
     parser.add_argument("--page", action="store_true", help="write the tables into docs/verdicts.md")

@@ -65,10 +65,10 @@ class Tally:
             return [name, "0", str(refused), "0", "—", "—", "—", "—", "—"]
         e = np.sqrt((np.array(self.errors) ** 2).mean(axis=0))
         rms = np.sqrt((np.vstack(self.pixels) ** 2).mean())
+        square = f"{np.mean(self.squares):.2f} ± {np.std(self.squares) / np.sqrt(n):.2f}"
         return [
             name, str(n), str(refused), str(self.wrong), f"{np.mean(self.used):.1f}", f"{rms:.4f}",
-            f"{np.mean(self.squares):.2f}", " ".join(f"{1e6 * v:.1f}" for v in e[:3]),
-            " ".join(f"{1e3 * np.degrees(v):.1f}" for v in e[3:]),
+            square, " ".join(f"{1e6 * v:.1f}" for v in e[:3]), " ".join(f"{1e3 * np.degrees(v):.1f}" for v in e[3:]),
         ]  # fmt: skip
 
 
@@ -140,8 +140,8 @@ LIGHT = {
 def light(repeats):
     """Rows of light, with the noise of a common sensor and with a quarter of it, where shifts by light count most."""
     poses, rows = configurations(), []
-    for name, conditions in LIGHT.items():
-        for noise in (2.0, 0.5):
+    for noise in (2.0, 0.5):
+        for name, conditions in LIGHT.items():
             made = replace(conditions, noise=noise)
             rows.append(trial(f"{name}, noise {noise}", poses, repeats, made, 5)[0])
             print(table(HEADS, rows[-1:], "l" + "r" * (len(HEADS) - 1)), flush=True)
@@ -194,14 +194,18 @@ def strangers(n):
 
 
 @one_blas_thread()
-def main():
+def main(parts="speed light accuracy strangers", repeats=4):
     print("Vision: poses of a target from images\n")
-    speed()
-    print()
-    light(2)
-    accuracy(11)
-    strangers(50)
+    if "speed" in parts:
+        speed()
+        print()
+    if "light" in parts:
+        light(int(repeats))
+    if "accuracy" in parts:
+        accuracy(11)
+    if "strangers" in parts:
+        strangers(50)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))

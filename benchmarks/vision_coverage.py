@@ -2,23 +2,35 @@
 
 Each campaign calibrates a camera from views of a printed target with errors of its own, measures poses of the DeltaLab
 platform with this camera and the target as found, and calibrates all 42 parameters. Centroids have the noise that
-`benchmarks.vision` measures on rendered images, where the normalized error squared of poses is 6: rendering would add
-time and no other error. Intervals are judged with and without the errors that all poses share.
+`benchmarks.vision` measures on rendered images, where the normalized error squared of poses is 6. With
+`--rendered` all centroids are found in rendered images instead. Intervals are judged with and without the errors that
+all poses share.
 """
 
+import argparse
 import itertools
 import sys
 from dataclasses import replace
 
 import numpy as np
 
+from benchmarks._campaign import add_options, results_of
+from gough.campaigns import Campaign
 from gough.core.errors import InputError
 from gough.core.rotations import exp
 from gough.core.tables import table
-from gough.core.threads import one_blas_thread
 from gough.geometry import calibrate
 from gough.robots import GoughPlatform
-from gough.vision import Camera, MeasuredImages, Sighting, calibrate_camera, design_target
+from gough.vision import (
+    Camera,
+    Conditions,
+    MeasuredImages,
+    Sighting,
+    calibrate_camera,
+    design_target,
+    find_target,
+    render,
+)
 from gough.vision.camera import expected
 from gough.vision.pose import pose_of
 
@@ -28,6 +40,7 @@ FACING = np.diag([1.0, -1.0, -1.0])
 NOISE = 0.01  # px
 READING = 1e-5  # m
 VIEWS, POSES = 16, 40
+PRINTED = (1e-4, 0.0)  # standard deviation of printed dots, m
 COMPARED = 5  # every fifth campaign is calibrated in other ways too
 
 
@@ -36,7 +49,13 @@ def seen(lens, target, R, t, rng):
     return Sighting(np.arange(len(pixels)), pixels + rng.normal(0, NOISE, pixels.shape), np.full(len(pixels), NOISE))
 
 
-def campaign(rng, print_sigma, *, compared):
+def photographed(lens, target, R, t, rng):
+    """As `seen`, but found in a rendered image with vignetting, blur and noise."""
+    made = Conditions(vignetting=0.3, gradient=(0.2, -0.1), noise=rng.uniform(1.5, 3.0))
+    return find_target(render(lens, target, R, t, made, rng).image, SHEET)
+
+
+def campaign(rng, print_sigma, *, compared, seen=seen):
     """Truth, and a calibration with common errors; with others, if these are compared."""
     printed = replace(SHEET, points=SHEET.points + without_similarity(SHEET.points, rng, print_sigma))
     sightings = []
@@ -78,25 +97,44 @@ def without_similarity(points, rng, sigma):
     return (errors.ravel() - Q @ (Q.T @ errors.ravel())).reshape(errors.shape)
 
 
-@one_blas_thread()
-def main(campaigns=100, seed=1):
-    for print_sigma in (1e-4, 0.0):
-        rng = np.random.default_rng(seed)
+def judged(print_sigma: float, k: int, rendered: bool, rng: np.random.Generator) -> dict:  # noqa: FBT001
+    """Share of the intervals that hold the truth, χ², and whether the calibration is refuted, for each way."""
+    try:
+        truth, answers = campaign(
+            rng, print_sigma, compared=not rendered and k % COMPARED == 0, seen=photographed if rendered else seen
+        )
+    except InputError as error:
+        return {"error": str(error)}
+    found = {}
+    for name, answer in answers.items():
+        intervals = [answer.interval(each) for each in answer.model.names]
+        hits = [i.lower <= v <= i.upper for i, v in zip(intervals, truth, strict=True)]
+        chi = answer.estimate.stats.chi_squared
+        found[name] = [float(np.mean(hits)), float(np.nan if chi is None else chi), bool(answer.refuted)]
+    return found
+
+
+def main(arguments=("--campaigns", "100")):
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.vision_coverage", description=__doc__.splitlines()[0])
+    parser.add_argument("--campaigns", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rendered", action="store_true", help="Find centroids in rendered images.")
+    add_options(parser, "vision-coverage.jsonl")
+    given = parser.parse_args(list(arguments))
+    printed = PRINTED[:1] if given.rendered else PRINTED
+    tasks = {f"{sigma:g} {k}": (sigma, k, given.rendered) for sigma in printed for k in range(given.campaigns)}
+    results = results_of(Campaign(judged, tasks, seed=given.seed), given)
+    for sigma in printed:
         inside, chi, refuted = {}, {}, {}
-        for k in range(campaigns):
-            try:
-                truth, answers = campaign(rng, print_sigma, compared=k % COMPARED == 0)
-            except InputError as error:
-                print(f"campaign {k}: {error}", flush=True)
-                continue
-            for name, answer in answers.items():
-                intervals = [answer.interval(each) for each in answer.model.names]
-                hits = [i.lower <= v <= i.upper for i, v in zip(intervals, truth, strict=True)]
-                inside.setdefault(name, []).append(np.mean(hits))
-                refuted[name] = refuted.get(name, 0) + answer.refuted
-                chi.setdefault(name, []).append(answer.estimate.stats.chi_squared or np.nan)
-            if (k + 1) % 10 == 0 or k + 1 == campaigns:
-                print(_summary(print_sigma, inside, chi, refuted), flush=True)
+        for k in range(given.campaigns):
+            for name, value in results[f"{sigma:g} {k}"].items():
+                if name == "error":
+                    print(f"campaign {k}: {value}")
+                    continue
+                inside.setdefault(name, []).append(value[0])
+                chi.setdefault(name, []).append(value[1])
+                refuted[name] = refuted.get(name, 0) + value[2]
+        print(_summary(sigma, inside, chi, refuted))
 
 
 def _summary(print_sigma, inside, chi, refuted):
@@ -112,4 +150,4 @@ def _summary(print_sigma, inside, chi, refuted):
 
 
 if __name__ == "__main__":
-    sys.exit(main(*map(int, sys.argv[1:])))
+    main(sys.argv[1:])

@@ -1,7 +1,7 @@
 """The first lines of the command `gough`.
 
-They stand outside the package: importing any part of it loads NumPy first, and Ctrl-C during that time must end the
-command as it does later, without a traceback.
+They stand outside the package: what a command needs, NumPy among it, takes a while to load, and Ctrl-C during that time
+must end the command as it does later, without a traceback.
 """
 
 import os

@@ -13,6 +13,22 @@ settings.register_profile("searching", deadline=None)  # HYPOTHESIS_PROFILE=sear
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 REPOSITORY = Path(__file__).parents[1]
+LONG = (
+    "tests/papers/test_reproductions.py",
+    "tests/papers/test_gough_calibration.py",
+    "tests/papers/test_h4_identification.py",
+    "tests/papers/test_palida_reproduction.py",
+    "tests/checker/test_mutations.py",
+    "tests/test_docs.py",
+)
+"""Files that take longest, by processor time. `make test` gives whole files to its workers, so that what a file sets up
+is made once, and these first, so that no worker begins a long file when the other has nothing left to do."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long files first; the order within files, and of all other files, is kept."""
+    rank = {name: k for k, name in enumerate(LONG)}
+    items.sort(key=lambda item: rank.get(item.nodeid.partition("::")[0], len(LONG)))
 
 
 @pytest.fixture

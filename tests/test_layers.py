@@ -11,6 +11,7 @@ SOURCE = Path(gough.__file__).parent
 LANGUAGE = ("region", "unknowns", "noise", "problem", "evidence", "answers", "estimates")
 LAYER = {
     "core": 0,
+    "campaigns": 1,
     "kernels": 0,
     **dict.fromkeys(LANGUAGE, 1),
     "robots": 2,
@@ -45,6 +46,8 @@ IMPORTERS = {
     "cv2": {"vision"},
     "yaml": {"vision"},
     "cvxpy": {"dynamics"},
+    "distributed": {"campaigns"},
+    "submitit": {"campaigns"},
 }
 MODULES = sorted(SOURCE.rglob("*.py"))
 

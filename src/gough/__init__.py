@@ -50,21 +50,16 @@ Subpackages load when they are first used: `gough.methods` (least squares to gua
 and mechanisms), `gough.data` (recordings and poses from files), `gough.dynamics` (identification), `gough.geometry`
 (calibration), `gough.closure` (certified geometry), `gough.checker` (certificates), `gough.designs` (trajectories and
 poses), `gough.simulate` (virtual experiments), `gough.export` (models for other programs), `gough.watch` (a running
-robot), `gough.vision` (poses from images), `gough.report`, `gough.studies`, `gough.papers` (reproductions and
-demonstrations), `gough.kernels` (expressions to compiled code). The command line is `gough --help`.
+robot), `gough.vision` (poses from images), `gough.campaigns` (many tasks on many cores), `gough.report`,
+`gough.studies`, `gough.papers` (reproductions and demonstrations), `gough.kernels` (expressions to compiled code). The
+command line is `gough --help`.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from gough.core.errors import AssumptionError, GoughError, InputError
-from gough.estimates import Claim, Contractor, Estimate, EstimationError, Method, Status, estimate
-from gough.noise import Bounded, Gaussian
-from gough.problem import Groups, LinearProblem, NonlinearProblem
-from gough.region import Box, ConfidenceEllipsoid, Ellipsoid, Intersection, Interval, Region
-from gough.unknowns import Unknowns
-
 if TYPE_CHECKING:
+    from gough import campaigns as campaigns
     from gough import checker as checker
     from gough import closure as closure
     from gough import control as control
@@ -83,12 +78,18 @@ if TYPE_CHECKING:
     from gough import vision as vision
     from gough import watch as watch
     from gough.closure import certify
+    from gough.core.errors import AssumptionError, GoughError, InputError
     from gough.designs.excitation import design
     from gough.designs.poses import choose_poses
     from gough.dynamics import identify
+    from gough.estimates import Claim, Contractor, Estimate, EstimationError, Method, Status, estimate
     from gough.geometry import calibrate
+    from gough.noise import Bounded, Gaussian
+    from gough.problem import Groups, LinearProblem, NonlinearProblem
+    from gough.region import Box, ConfidenceEllipsoid, Ellipsoid, Intersection, Interval, Region
     from gough.report import write_report
     from gough.studies import Study, check, read_study
+    from gough.unknowns import Unknowns
 
 __version__ = "0.1.0"
 
@@ -128,6 +129,7 @@ __all__ = [
 
 _SUBPACKAGES = frozenset(
     {
+        "campaigns",
         "checker",
         "closure",
         "control",
@@ -147,18 +149,42 @@ _SUBPACKAGES = frozenset(
         "watch",
     }
 )
-_VERBS = {
+_PLACES = {
+    "AssumptionError": "gough.core.errors",
+    "Bounded": "gough.noise",
+    "Box": "gough.region",
+    "Claim": "gough.estimates",
+    "ConfidenceEllipsoid": "gough.region",
+    "Contractor": "gough.estimates",
+    "Ellipsoid": "gough.region",
+    "Estimate": "gough.estimates",
+    "EstimationError": "gough.estimates",
+    "Gaussian": "gough.noise",
+    "GoughError": "gough.core.errors",
+    "Groups": "gough.problem",
+    "InputError": "gough.core.errors",
+    "Intersection": "gough.region",
+    "Interval": "gough.region",
+    "LinearProblem": "gough.problem",
+    "Method": "gough.estimates",
+    "NonlinearProblem": "gough.problem",
+    "Region": "gough.region",
+    "Status": "gough.estimates",
     "Study": "gough.studies",
+    "Unknowns": "gough.unknowns",
     "calibrate": "gough.geometry",
     "certify": "gough.closure",
     "check": "gough.studies",
     "choose_poses": "gough.designs.poses",
     "design": "gough.designs.excitation",
+    "estimate": "gough.estimates",
     "identify": "gough.dynamics",
     "read_study": "gough.studies",
     "write_report": "gough.report",
 }
-"""Where each name is defined that is imported at its first use."""
+"""Where each name is defined: it is imported at its first use, so that `gough --help` does without NumPy."""
+_MODULES = frozenset({"answers", "core", "estimates", "evidence", "noise", "problem", "region", "unknowns"})
+"""Modules that load like subpackages, without being listed."""
 _MOVED = {
     "EllipsoidStats": "gough.estimates",
     "Evidence": "gough.evidence",
@@ -173,10 +199,10 @@ _MOVED = {
 if not TYPE_CHECKING:  # or else type checkers would accept any name
 
     def __getattr__(name: str) -> Any:
-        if name in _SUBPACKAGES:
+        if name in _SUBPACKAGES or name in _MODULES:
             return import_module(f"gough.{name}")
-        if name in _VERBS:
-            globals()[name] = value = getattr(import_module(_VERBS[name]), name)
+        if name in _PLACES:
+            globals()[name] = value = getattr(import_module(_PLACES[name]), name)
             return value
         if name in _MOVED:
             import warnings  # noqa: PLC0415 - start-up time

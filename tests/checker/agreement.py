@@ -220,12 +220,15 @@ def mutants(kind, count, seed) -> Iterator[tuple[object, object]]:
     for _ in range(count):
         problem, certificate = rng.choice(found)
         changed = mutant(rng, certificate, donors, *size_of(problem))
+        if rng.random() < 0.5:
+            yield problem, changed
+            continue
         try:
             with bounded_work(WORK):
                 if is_about_chains(problem):
-                    changed = best_cuts(rng, changed, Space(problem, changed.chains, changed.more))
+                    changed = best_cuts(changed, Space.of(problem, changed.chains, changed.more))
                 else:
-                    changed = best(rng, changed, problem)
+                    changed = best(changed, problem)
         except (*WRONG, GoughError):
             pass
         yield problem, changed

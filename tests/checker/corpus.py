@@ -263,7 +263,7 @@ def _renumbered(links, question, poses):
 def _tight(question, leg=1, first=0):
     """l ≥ the largest double that row N (pose 0 is not too short) and its tangents prove, from CENTER ± RADIUS."""
     n = question.n_poses
-    rows = Space(question, question.chains, 0.0).rows(CENTER, RADIUS, leg if len(question.chains) > 1 else None)
+    rows = Space.of(question, question.chains, 0.0).rows(CENTER, RADIUS, leg if len(question.chains) > 1 else None)
     cuts = []
     for side, weights in (("lower", ((0, 1.5),)), ("upper", ((n + 1, 1.0), (2 * n + 4 * 15 + 1, 0.5)))):
         cut = ChainCut(f"l{leg}", side, 0.0, weights)
@@ -338,7 +338,7 @@ def chains():
     center, radius = (0.0, 0.5), (0.125, 0.25)
 
     def cut(question, side, weights, name="rod"):
-        rows = Space(question, question.chains, 0.0).rows(center, radius, None)
+        rows = Space.of(question, question.chains, 0.0).rows(center, radius, None)
         axis = question.names.index(name)
         v = rows.proven(ChainCut(name, side, 0.0, weights), axis)
         middle = Fraction(center[axis])
@@ -417,7 +417,7 @@ def proving(rows, axis=None, sign=0, width=2):
 
 def joint_cut(question, unknown=None, side="empty", drop=()):
     """A cut of BOX by all rows but those of some poses."""
-    rows = Space(question, question.chains, 0.0).rows(*BOX, None)
+    rows = Space.of(question, question.chains, 0.0).rows(*BOX, None)
     if drop:
         weights = joint_cut(ChainQuestion(question.chains, tuple(_without(rod, drop) for rod in question.rods),
                                           question.prior)).weights  # fmt: skip

@@ -228,7 +228,7 @@ def test_rows_hold_exactly_for_consistent_chains(rng, unit):
     for chains in ((1,), (1, 2), (3, 2, 5)):
         for _ in range(4):
             question, truth, errors = consistent(rng, chains, unit)
-            space, r = Space(question, question.chains, 0.0), abs(small(rng, len(truth))) / 4
+            space, r = Space.of(question, question.chains, 0.0), abs(small(rng, len(truth))) / 4
             h = r * rng.choice([-1, -0.5, 0, 0.25, 1], len(truth))
             rows = space.rows((truth - h).tolist(), r.tolist(), None)
             y = {}
@@ -249,7 +249,7 @@ def test_no_weights_whatever_prove_more_than_chains_that_fit_together(rng):
     """The checker's rule alone: random rows, random weights, random boxes."""
     for unit in ("m", "rad"):
         question, truth, _ = consistent(rng, (1, 2), unit, N=3)
-        space = Space(question, question.chains, 0.0)
+        space = Space.of(question, question.chains, 0.0)
         for _ in range(12):
             radius = 10.0 ** rng.uniform(-4, 0, len(truth))
             center = truth + rng.uniform(-0.999, 0.999, len(truth)) * radius
@@ -268,7 +268,7 @@ def test_boxes_of_chains_together_hold_the_truth_and_smaller_ones_do_not_hold(rn
     question, truth, _ = consistent(rng, (1, 2), "m", N=6)
     prior = Box(truth - 0.004, truth + 0.004)
     question = replace(question, prior=prior)
-    rows = Space(question, (1, 2), 0.0).rows(truth.tolist(), [2.0**-7] * 8, None)
+    rows = Space.of(question, (1, 2), 0.0).rows(truth.tolist(), [2.0**-7] * 8, None)
     cuts = []
     for axis, side in itertools.product((0, 3, 7), ("lower", "upper")):
         sign = 1 if side == "lower" else -1

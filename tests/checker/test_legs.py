@@ -23,7 +23,7 @@ from tests.methods.legs import leg_problem
 
 def box_of(certificate, problem):
     """The box that a bound establishes."""
-    legs = Space(question_of(problem), certificate.chains, certificate.more)
+    legs = Space.of(question_of(problem), certificate.chains, certificate.more)
     return follow(certificate.proof.links, legs, legs.prior())
 
 

@@ -21,6 +21,7 @@ from gough import InputError
 from gough.checker import (
     chain_files,
     files,
+    height_proofs,
     load_question,
     manifest,
     physical_proofs,
@@ -29,7 +30,7 @@ from gough.checker import (
     save_question,
     steps,
 )
-from gough.checker.chain_proofs import ChainBound, ChainEmpty, ChainOutliers, ChainWitness
+from gough.checker.chain_proofs import ChainBound, ChainCut, ChainEmpty, ChainOutliers, ChainStage, ChainWitness
 from gough.checker.chain_questions import LEG_ARRAYS
 from gough.checker.rod_equations import ARRAYS
 from gough.core import schema
@@ -47,10 +48,19 @@ READERS = {
     "leg certificate": chain_files._certificate,
     "chain equations": chain_files._question,
     "platform measurements": chain_files._question,
+    "height certificate": height_proofs._certificate,
     "certification manifest": manifest._manifest,
     "linear problem": problems._of_plain,
 }
 """What reads the data of a file, before the schema is consulted."""
+
+
+STAGE = ChainStage((0.5,) * 15, (0.25,) * 15, (ChainCut("tower_x_a", "lower", 0.5, ((3, 0.5), (7, 2.0))),))
+HEIGHTS = (
+    height_proofs.HeightEmpty(1e-5, (-0.5,) * 9, (0.5,) * 9, (STAGE,)),
+    height_proofs.HeightWitness(1e-5, (0.4, 0.4, 0.4, 0.16, 3.6, 5.7), ((0.1, 0.0, 0.0), (0.0, 0.1, 0.0)), 1e-9),
+)
+PRINTER = tuple((name, height_proofs.digest_of_file(name.encode())) for name in ("printer.cfg", "parts/belts.cfg"))
 
 
 def strict_integer(_, value):
@@ -88,6 +98,7 @@ def documents():
     ]
     texts += [chain_files.render_question(each) for each in (corpus.BOTH, corpus.STRAIGHT, corpus.PAIR)]
     texts += [problems.rendered(problems._plain(problem)) for problem in BOUNDED.values()]
+    texts += [height_proofs.render_heights(height_proofs.HeightCertificate(PRINTER, each)) for each in HEIGHTS]
     found = list(map(json.loads, texts))
     known = {schema.name_of(data) for data in found}
     for path in sorted(STORED, key=lambda path: path.stat().st_size):
@@ -208,6 +219,7 @@ SEVERAL_VALUES = re.compile(
     "|at least one step|states nothing|not before it|is a length|products are pairs|there is no error|one number a pose"
     "|as many error bounds|there are equations of|row positions|unknowns have different names|is no rotation"
     "|coefficients of a condition|a product stands|could equal another|have different terms|occurs more than once in"
+    "|lower and an upper side"
 )
 """Reasons why a reader refuses what the schema allows: they are about several values together, or coefficients of 0."""
 

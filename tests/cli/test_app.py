@@ -80,8 +80,22 @@ def test_help_and_version_load_no_command(option):
     asked = [sys.executable, "-c", LIGHT, option]
     modules = set(subprocess.run(asked, capture_output=True, text=True, check=True).stdout.split())
     roots = {module.split(".")[0] for module in modules}
-    assert not roots & {"scipy", "casadi", "numba", "pydantic", "polars", "highspy", "plotly"}
-    assert len({module for module in modules if module.startswith("gough")}) <= 21
+    assert not roots & {"numpy", "scipy", "casadi", "numba", "pydantic", "polars", "highspy", "plotly", "markdown_it"}
+    assert len({module for module in modules if module.startswith("gough")}) <= 9
+    assert len(modules) <= 420
+
+
+def test_the_first_page_of_help_lists_every_command_with_its_panel(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    assert run(["--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    for name, entry in COMMANDS.items():
+        (row,) = (k for k, line in enumerate(lines) if line.startswith(f"│ {name} "))
+        panel = next(line for line in lines[row::-1] if line.startswith("╭"))
+        assert entry.panel in panel
+        assert entry.summary.split()[-1] in "".join(lines[row : row + 3])
+    assert any("--version" in line and "Print the version" in line for line in lines)
+    assert any(line.strip().startswith("Exit codes: 0 done") for line in lines)
 
 
 @pytest.mark.parametrize("name", ["identify", "calibrate", "demo"])

@@ -1,6 +1,7 @@
 """gough camera and gough poses measure: from images to a calibrated camera to poses, with bad images among them."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from gough.cli.app import run
 from gough.core.rotations import exp, log
 from gough.data import read_poses
-from gough.vision import Camera, Conditions, design_target, read_camera, render, write_target
+from gough.vision import Camera, Conditions, design_target, read_camera, read_image, render, write_target
 from gough.vision.target_drawing import png_file
 
 cv2 = pytest.importorskip("cv2")
@@ -134,6 +135,32 @@ def test_images_that_contradict_the_calibration_end_with_1(place, calibrated, tm
     assert run(["poses", "measure", *images, "--camera", str(tmp_path / "camera.toml"), "--out", str(out)]) == 1
     assert "contradict the calibration of the camera: the distortion is another one" in capsys.readouterr().out
     assert "distortion" in json.loads((out / "poses.json").read_text())["test"]["contradiction"]
+
+
+def test_an_interrupted_measurement_keeps_what_was_measured(place, calibrated, tmp_path, capsys, monkeypatch):
+    """Results of an earlier run stay as they are, and the same command goes on where it stopped."""
+    out, images = tmp_path / "measured", sorted(str(path) for path in (place[0] / "images").glob("c*.png"))[:6]
+    options = ["--camera", str(calibrated / "camera.toml"), "--out", str(out), "--workers", "1"]
+    assert run(["poses", "measure", *images[:3], *options]) == 0
+    before = {name: (out / name).read_bytes() for name in ("poses.csv", "poses.json", "report.html")}
+    seen, stop = [], True
+
+    def interrupted(file):
+        seen.append(Path(file).name)
+        if stop and len(seen) == 2:
+            raise KeyboardInterrupt
+        return read_image(file)
+
+    monkeypatch.setattr("gough.vision.poses.read_image", interrupted)
+    capsys.readouterr()
+    assert run(["poses", "measure", *images, *options]) == 130
+    assert "Stopped" in capsys.readouterr().err
+    assert {name: (out / name).read_bytes() for name in before} == before
+    first, stop = seen.copy(), False
+    assert run(["poses", "measure", *images, *options]) == 0
+    assert len((out / "poses.csv").read_text().splitlines()) == 7
+    assert len(first) == 2
+    assert len(seen) == 4, "the three of the first run and the one before the interruption are not measured again"
 
 
 def test_camera_files_are_converted(calibrated, tmp_path, capsys):

@@ -57,7 +57,7 @@ def test_a_trajectory_and_a_report(study):
 
 
 def test_json_from_several_processes(study):
-    shown = run(study, "--json", "--jobs", "2")
+    shown = run(study, "--json", "--workers", "2")
     assert shown.exit_code == 0, shown.output
     assert json.loads(shown.stdout) == json.loads((study.parent / "design" / "design.json").read_text())
 

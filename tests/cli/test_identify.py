@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from gough.cli.app import run
+from gough.core.errors import InputError
 from gough.data import read_recording, write_recording
+from gough.dynamics import extras
 from gough.papers.demonstration import simulate
-from gough.studies import IdentificationStudy
+from gough.studies import IdentificationStudy, identification
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +65,37 @@ def test_from_a_new_study_to_a_report(study, capsys, monkeypatch):
     assert (verdict["cause"], verdict["is_refuted"]) == (None, False)
     assert verdict["recommended"]["method"] == next(iter(printed))
     assert {"spectrum of the residuals", "catalogue of effects"} <= {test["about"] for test in verdict["evidence"]}
+
+
+def test_long_methods_that_the_study_does_not_name_are_left_out_and_listed(study, capsys, monkeypatch):
+    monkeypatch.setattr(extras, "ALWAYS", 0)
+    monkeypatch.setattr(extras, "TIMES", 0)
+    study.write_text(study.read_text().replace('use = ["weighted", "hull"]', ""))
+    assert run(["identify", str(study)]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "hull, ellipsoid and tight ellipsoid. Ask by name in [methods]" in told
+    report = json.loads((study.parent / "results" / "report.json").read_text(encoding="utf-8"))
+    assert report["left_out"] == ["hull", "ellipsoid", "tight ellipsoid"]
+    assert "Not computed" in (study.parent / "results" / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("table", "option", "asks"),
+    [("", [], False), ("complete = true", [], True), ("", ["--complete"], True), ('use = ["weighted"]', [], False)],
+)
+def test_what_is_asked_for_is_always_done(study, monkeypatch, table, option, asks):
+    seen = []
+
+    def caught(robot, motion, **options):
+        seen.append(options)
+        raise InputError("enough")
+
+    monkeypatch.setattr(identification, "identify", caught)
+    study.write_text(study.read_text().replace('use = ["weighted", "hull"]', table))
+    assert run(["identify", str(study), *option]) == 2
+    (options,) = seen
+    assert options["complete"] is asks
+    assert (options["methods"] is None) == ("use" not in table)
 
 
 def test_every_format_gives_the_same_motions(study):

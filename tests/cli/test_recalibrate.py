@@ -115,7 +115,9 @@ def test_probed_heights_are_certified(tmp_path, capsys):
     assert run(["certify", str(tmp_path / "study.toml")]) == 0
     told = capsys.readouterr().out
     assert "Fits: ± 1 mm suffices." in told
-    assert "There is no certificate file" in told
+    assert "gough check" in told
+    assert run(["check", str(tmp_path / "results-certified")]) == 0
+    assert "2 of 2 certificates hold" in capsys.readouterr().out
     epsilon = json.loads((tmp_path / "results-certified" / "certification.json").read_text())["epsilon"]
     assert 0 <= epsilon["lower"] <= epsilon["upper"] < 1.1e-5
     (tmp_path / "study.toml").write_text(f"{study}joint = true\n")

@@ -60,7 +60,7 @@ def test_what_a_program_proves_is_proven_exactly_too(rng):
     center, radius = truth + 1e-4, np.full(14, 2.2e-3)
     cuts = JointProgram(problem, center, radius).cuts()
     assert len(cuts) >= 3
-    legs = Space(question_of(problem), (1, 4), 0.0)
+    legs = Space.of(question_of(problem), (1, 4), 0.0)
     rows = StageRows(legs, center.tolist(), radius.tolist(), None)
     size = (data.quaternion**2).sum(axis=1)
     for cut in cuts[:3]:
@@ -78,7 +78,7 @@ def test_no_weights_whatever_prove_more_than_the_truth(rng, legs):
     """The checker's rule alone, against legs that are consistent: random rows, random weights, random boxes."""
     data, truth = measured_platform(rng, n=6, legs=legs)
     question = question_of(joint_legs(data, Box.around(truth, 1.0), legs))
-    checker = Space(question, legs, 0.0)
+    checker = Space.of(question, legs, 0.0)
     for _ in range(20):
         radius = 10.0 ** rng.uniform(-5, 0, len(truth))
         center = truth + rng.uniform(-0.999, 0.999, len(truth)) * radius

@@ -76,3 +76,10 @@ def test_included_files_are_read(tmp_path):
     path = tmp_path / "printer.cfg"
     path.write_text("[include steppers.cfg]\n[include printer.cfg]\n" + CONFIG)
     assert read_klipper(path).height_readings[0, 1] == pytest.approx(0.040003125)
+
+
+def test_an_angle_is_of_its_own_tower_alone(tmp_path):
+    """Klipper gives towers b and c their own default angles, whatever tower a has."""
+    path = tmp_path / "printer.cfg"
+    path.write_text(CONFIG.replace("microsteps: 16", "microsteps: 16\nangle: 211"))
+    assert np.degrees(read_klipper(path).angle) == pytest.approx([211, 330, 90])

@@ -159,3 +159,14 @@ def test_an_iteration_that_does_not_settle_advises_what_a_study_has(rng):
     assert isinstance(error, EstimationError)
     assert "max_steps" not in str(error).splitlines()[0]
     assert "Measure more poses" in str(error)
+
+
+def test_exchanged_readings_are_named_among_many_poses(rng):
+    """Conventions are judged at some of the poses: both exchanged ones must be among them."""
+    printer = LinearDelta()
+    p = rng.uniform([-0.09, -0.09, 0.0], [0.09, 0.09, 0.15], (100, 3))
+    readings = printer.inverse(printer.nominal + 1e-3 * rng.normal(size=10), p)
+    readings[[21, 64]] = readings[[64, 21]]
+    accused = calibrate(printer, Poses(p + 5e-5 * rng.normal(size=p.shape), None, readings)).diagnosis.accusations
+    assert accused[0].mistake == "exchanged poses"
+    assert "21 and 64" in accused[0].words

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from gough.core.errors import InputError
+from gough.core.rigid import RigidMotion
 from gough.core.rotations import angle_between, exp, log
-from gough.geometry.frames import RigidMotion, hand_eye, procrustes, refined
+from gough.geometry.frames import hand_eye, procrustes, refined
 from gough.geometry.gauges import CentroidGauge, PointGauge, Procrustes, regauged
 from tests.geometry.simulated import EXTREMAL, ROBOT, truth
 

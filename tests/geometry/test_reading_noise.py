@@ -5,6 +5,7 @@ import pytest
 from scipy.linalg import null_space
 from scipy.stats import multivariate_normal
 
+from benchmarks.calibration_mistakes import elsewhere
 from gough import calibrate
 from gough.core.rotations import exp
 from gough.data import Poses
@@ -88,3 +89,14 @@ def test_restricted_likelihood_is_that_of_the_contrasts():
         dense = -2 * multivariate_normal(np.zeros(len(V)), V).logpdf(K.T @ y)
         differences.append(rows._cost(variance) - dense)
     assert np.ptp(differences) < 1e-6 * max(map(abs, differences))
+
+
+def test_held_joints_in_an_instruments_frame_leave_the_noise_of_readings_to_be_found(rng):
+    exact = ROBOT.forward(ROBOT.nominal, EXTREMAL[:24])
+    position = exact.position + POSITION * rng.normal(size=(24, 3))
+    rotation = exp(ANGLE * rng.normal(size=(24, 3))) @ exact.rotation
+    readings = EXTREMAL[:24] + 2e-4 * rng.normal(size=(24, 6))
+    poses = elsewhere(Poses(position, rotation, readings).with_noise(POSITION, ANGLE))
+    answer = calibrate(ROBOT, poses, frames="instrument", fixed=["a*", "b*"])
+    assert answer.poses.reading_sigma == pytest.approx(2e-4, rel=0.25)  # its standard deviation is 6 %
+    assert answer.estimate.stats.chi_squared is None

@@ -12,6 +12,7 @@ from gough.estimates import estimate
 from gough.geometry.gauges import CentroidGauge
 from gough.geometry.geometric import geometric
 from gough.methods import GaussMarkov, GaussNewton
+from gough.papers.gough_platform import paper as gough_calibration
 from gough.papers.gough_platform.contraction import bisected
 from gough.papers.gough_platform.printed import (
     EPSILON,
@@ -29,11 +30,26 @@ from gough.papers.gough_platform.rebuilt import leg_by_leg, rebuilt_platform
 from gough.region import Box
 from gough.robots import GoughPlatform
 from gough.simulate import CalibrationCampaign, Faults
+from tests.papers import pages
 
 
-@pytest.fixture
-def found(platform):
-    return platform
+@pytest.fixture(scope="module")
+def found():
+    """[DACP06] reproduced, as `gough reproduce gough` does it."""
+    return gough_calibration.reproduce(seed=1)
+
+
+def test_the_page_is_written_to_a_new_folder_and_the_command_says_so(capsys, monkeypatch, tmp_path, found):
+    pages.show(monkeypatch, {"gough": found})
+    pages.is_written("gough", found, tmp_path / "new", capsys)
+
+
+def test_sentences_that_name_a_cause_have_numbers(found):
+    pages.causes_have_numbers(found)
+
+
+def test_the_documentation_has_the_numbers_that_are_computed(found):
+    pages.is_documented("gough", found)
 
 
 @pytest.fixture(scope="module")

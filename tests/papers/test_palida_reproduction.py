@@ -1,14 +1,13 @@
 """`gough reproduce palida`: Table I exactly, a small campaign, section V, and what is refused."""
 
 import json
-import os
 import pickle
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from gough.campaigns import Interrupted
 from gough.cli import reproduce as command
 from gough.cli.app import run
 from gough.control import DesiredMotion
@@ -259,9 +258,9 @@ def test_campaigns_travel_to_other_processes_and_are_told_apart():
 def test_designs_are_kept_and_taken_from_the_folder(tmp_path, monkeypatch):
     calls = []
 
-    def search(name, problem, seed, _):
-        calls.append((name, problem.criterion.name, seed))
-        return SimpleNamespace(series=motion(len(calls)), criterion=lambda _: 1.0, best=SimpleNamespace(first=3.0))
+    def search(_, seed, __, name, criterion):
+        calls.append((name, criterion, seed))
+        return {"series": palida_robot.plain_series(motion(len(calls))), "criteria": {"D": 1.0}, "first": 3.0}
 
     monkeypatch.setattr(palida_robot, "_searched", search)
     once = palida_robot.designs(1, SMALL, tmp_path, lambda *_: None)
@@ -272,24 +271,16 @@ def test_designs_are_kept_and_taken_from_the_folder(tmp_path, monkeypatch):
     assert len(calls) == 6
 
 
-def stopped(*_, **__):
-    raise KeyboardInterrupt
+def stopped(*_, folder, **__):
+    raise Interrupted(3, 80, folder / "campaign.jsonl")
 
 
 def test_who_stops_it_is_told_where_it_goes_on(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(command, "PAPERS", {"palida": stopped})
     assert run(["reproduce", "palida", "--out", str(tmp_path / "kept")]) == 130
-    assert "the same command resumes from there" in capsys.readouterr().err
-
-
-def losing_a_worker(*_, executor, **__):
-    executor.submit(os._exit, 1).result()
-
-
-def test_a_worker_that_dies_is_told_in_words(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(command, "PAPERS", {"palida": losing_a_worker})
-    assert run(["reproduce", "palida", "--workers", "2", "--out", str(tmp_path / "kept")]) == 2
-    assert "with fewer --workers" in capsys.readouterr().err
+    told = " ".join(capsys.readouterr().err.split())
+    assert "3 of 80 tasks are done" in told
+    assert "Run the same command again to resume." in told
 
 
 @pytest.mark.parametrize(
@@ -300,6 +291,8 @@ def test_a_worker_that_dies_is_told_in_words(tmp_path, monkeypatch, capsys):
         (["palida", "--full", "--repetitions", "5"], "contradict each other"),
         (["par4", "--full"], "par4 repeats no experiment: leave --full out"),
         (["par4", "--workers", "2"], "leave --workers out"),
+        (["par4", "--cluster", "dask"], "leave --cluster out"),
+        (["palida", "--cluster", "10.0.0.1"], "--cluster 10.0.0.1 is no cluster"),
         (["palida", "--out", "{folder}"], "holds 'thesis.tex', which gough did not write"),
         (["palda"], "did you mean 'palida'?"),
     ],

@@ -1,16 +1,12 @@
 """`gough reproduce`: the papers' tables beside ours."""
 
 import json
-import re
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from gough.cli import reproduce as command
 from gough.cli.app import run
-from gough.core.progress import Phase
 from gough.methods import TightEllipsoid
 from gough.papers import PAPERS, rebuilt
 from gough.papers.closed_loop import can_be_controlled
@@ -18,9 +14,10 @@ from gough.papers.h4 import ellipsoid as h4_ellipsoid
 from gough.papers.printed import NCPP, PRV03E, PRV03I, ellipsoid_volume, implied_bound, outside_their_boxes
 from gough.papers.reproduction import as_markdown
 from gough.region import Ellipsoid
+from tests.papers import pages
+from tests.papers.pages import numbers_in
 
-NAMES = ("h4-interval", "h4-ellipsoid", "par4", "gough")
-PAGES = Path(__file__).parents[2] / "docs" / "reproductions"
+NAMES = ("h4-interval", "h4-ellipsoid", "par4")
 
 
 @pytest.fixture(scope="module")
@@ -47,10 +44,6 @@ def reproduced(request):
 def cell(table, name, head):
     row = next(row for row in table.texts if row[0] == name)
     return row[table.heads.index(head)]
-
-
-def numbers_in(text):
-    return [float(part) for part in re.findall(r"-?\d+\.?\d*(?:e[+-]?\d+)?", text)]
 
 
 def test_every_paper_has_its_tables_and_its_remarks(reproduced):
@@ -165,10 +158,7 @@ def test_the_verdict_on_par4_does_not_contradict_itself(par4):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_sentences_that_name_a_cause_have_numbers(shown_by, name):
-    found = shown_by[name]
-    for remark in (*found.inconsistencies, *found.differences):
-        if re.search(r"\b(because|since|due to|explains?|therefore|refutes?)\b", remark, re.IGNORECASE):
-            assert len(numbers_in(remark)) >= 2, remark
+    pages.causes_have_numbers(shown_by[name])
 
 
 def test_figures_are_drawn_and_told(reproduced):
@@ -197,20 +187,10 @@ def test_figures_are_drawn_and_told(reproduced):
 
 
 @pytest.fixture
-def shown_by(monkeypatch, interval, ellipsoid, par4, platform):
+def shown_by(monkeypatch, interval, ellipsoid, par4):
     """The command with reproductions that are computed already."""
-    known = {"h4-interval": interval, "h4-ellipsoid": ellipsoid, "par4": par4, "gough": platform}
-
-    def kept(name):
-        def reproduce(seed, on_step):
-            assert seed == 1
-            on_step(Phase(1, 1, "nothing"))
-            return known[name]
-
-        return reproduce
-
-    monkeypatch.setattr(command, "PAPERS", {name: kept(name) for name in known})
-    monkeypatch.setenv("COLUMNS", "160")
+    known = {"h4-interval": interval, "h4-ellipsoid": ellipsoid, "par4": par4}
+    pages.show(monkeypatch, known)
     return known
 
 
@@ -228,70 +208,19 @@ def test_the_command(capsys, shown_by):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_page_is_written_to_a_new_folder_and_the_command_says_so(capsys, shown_by, tmp_path, name):
-    folder = tmp_path / "new"
-    assert run(["reproduce", name, "--out", str(folder)]) == 0
-    found = shown_by[name]
-    figures = {f"figures/{drawing.name}.{kind}" for drawing in found.drawings for kind in ("svg", "png")}
-    files = {"reproduction.html", "reproduction.txt", "reproduction.json", "gough-manifest.json", *figures}
-    assert {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} == files
-    out = capsys.readouterr().out
-    assert f"Page: {folder / 'reproduction.html'}" in out
-    assert f"reproduction.txt, reproduction.json, and {len(found.drawings)} figures in figures/" in out
-    page = (folder / "reproduction.html").read_text(encoding="utf-8")
-    assert all(f'id="{drawing.name}"' in page for drawing in found.drawings)
+    pages.is_written(name, shown_by[name], tmp_path / "new", capsys)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_documentation_has_the_numbers_that_are_computed(shown_by, name):
-    """Words are the same; numbers agree as far as another processor or library may round them."""
-    if name != "gough":
-        pytest.importorskip("pinocchio")
-        if not can_be_controlled():
-            pytest.skip("the stored page has the robot in closed loop: needs MuJoCo and a C compiler")
-    stored = json.loads((PAGES / f"{name}.json").read_text(encoding="utf-8"))
-    stored.pop("shown", None)
-    assert stored.pop("command") == f"gough reproduce {name}"
-    agree(stored, json.loads(json.dumps(shown_by[name].to_dict())), name)
+    pytest.importorskip("pinocchio")
+    if not can_be_controlled():
+        pytest.skip("the stored page has the robot in closed loop: needs MuJoCo and a C compiler")
+    pages.is_documented(name, shown_by[name])
 
 
-@pytest.mark.parametrize("path", sorted(PAGES.glob("*.json")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(pages.PAGES.glob("*.json")), ids=lambda path: path.stem)
 def test_pages_of_the_documentation_are_made_of_their_numbers(path):
     stored = json.loads(path.read_text(encoding="utf-8"))
     assert path.with_suffix(".md").read_text(encoding="utf-8") == as_markdown(stored)
-    assert f"(reproductions/{path.stem}.md)" in PAGES.with_suffix(".md").read_text(encoding="utf-8")
-
-
-def agree(stored, found, where):
-    if isinstance(stored, dict):
-        assert list(stored) == list(found), where
-        for key in stored:
-            agree(stored[key], found[key], f"{where}: {key}")
-    elif isinstance(stored, list):
-        assert len(stored) == len(found), where
-        for k, pair in enumerate(zip(stored, found, strict=True)):
-            agree(*pair, f"{where}[{k}]")
-    elif isinstance(stored, str):
-        texts, numbers = zip(*(split(text) for text in (stored, found)), strict=True)
-        assert texts[0] == texts[1], where
-        for one, other in zip(*numbers, strict=True):
-            near = 2 * max(last_place(one), last_place(other))
-            assert abs(float(one) - float(other)) <= near * (1 + 1e-9), f"{where}: {stored}"
-    elif isinstance(stored, float) and abs(stored) < 1e15:  # beyond, it is the condition of a singular matrix
-        assert found == pytest.approx(stored, rel=0.02, abs=1e-9), where
-    else:
-        assert type(stored) is type(found), where
-        assert stored == found or stored > 1e15, where
-
-
-NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[-+]\d+)?")
-
-
-def split(text):
-    return NUMBER.sub("#", text), NUMBER.findall(text)
-
-
-def last_place(number):
-    """One unit of the last digit as printed."""
-    mantissa, _, exponent = number.partition("e")
-    decimals = len(mantissa.partition(".")[2])
-    return 10.0 ** (int(exponent or 0) - decimals)
+    assert f"(reproductions/{path.stem}.md)" in pages.PAGES.with_suffix(".md").read_text(encoding="utf-8")

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from gough.core.errors import InputError
+from gough.core.rigid import RigidMotion
 from gough.core.rotations import angle_between
 from gough.data import averaged
-from gough.geometry.frames import RigidMotion
 from gough.robots import PlatformPoses
 from gough.simulate import CalibrationCampaign, Faults, PoseNoise, extremal_readings
 

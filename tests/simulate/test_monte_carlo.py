@@ -1,13 +1,12 @@
 """Campaigns: the same results in one piece, in pieces, in threads and in processes."""
 
 import json
-import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,10 +14,10 @@ import numpy as np
 import pytest
 
 from gough import EstimationError, InputError, LinearProblem, Unknowns, estimate
+from gough.campaigns import Ledger, digest
 from gough.core.progress import Progress
 from gough.methods import LeastSquares
 from gough.simulate import MonteCarlo
-from gough.simulate.ledger import Ledger, digest
 from gough.simulate.spread import binomial_interval
 
 TRUTH = {"a": 1.0, "b": -2.0}
@@ -84,9 +83,8 @@ def test_summary_of_a_sound_and_of_a_biased_estimator():
 def test_executors_and_interruptions_change_nothing(tmp_path):
     whole = campaign(12).run()
     with ThreadPoolExecutor(3) as threads:
-        assert campaign(12).run(executor=threads, window=4).results == whole.results
-    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as processes:
-        assert campaign(12).run(executor=processes).results == whole.results
+        assert campaign(12).run(executor=threads).results == whole.results
+    assert campaign(12).run(workers=2).results == whole.results
     path = tmp_path / "campaign.jsonl"
     campaign(5).run(path)
     text = path.read_bytes()

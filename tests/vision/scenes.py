@@ -12,21 +12,23 @@ WHITE, BLACK = 200.0, 30.0
 
 
 def is_black(board, x, y):
-    """Whether points of the board's plane are black, by a map with cells of 1/40 of its smallest feature."""
+    """Whether points of the board's plane are black: inside one of its circles, or one of its black rectangles."""
     if isinstance(board, CircleGrid):
         black = np.zeros(x.shape, bool)
-        for px, py in board.points[:, :2]:
-            black |= (x - px) ** 2 + (y - py) ** 2 < board.radius**2
+        order = np.argsort(x)
+        ends = np.searchsorted(x[order], board.points[:, :1] + [-board.radius, board.radius])
+        for (a, b), (px, py) in zip(ends, board.points[:, :2], strict=True):
+            rows = order[a:b]
+            black[rows] |= (x[rows] - px) ** 2 + (y[rows] - py) ** 2 < board.radius**2
         return black ^ board.bright
-    rectangles = black_rectangles(board)
-    black = np.zeros(x.shape, bool)
-    order = np.lexsort((y, x))
-    xs = x[order]
-    for left, bottom, right, top in rectangles:
-        a, b = np.searchsorted(xs, [left, right])
-        rows = order[a:b]
-        black[rows[(y[rows] >= bottom) & (y[rows] < top)]] = True
-    return black
+    left, bottom, right, top = black_rectangles(board).T
+    lines = [np.unique(np.concatenate(ends).round(9)) for ends in ((left, right), (bottom, top))]
+    cells = np.zeros((len(lines[0]) + 1, len(lines[1]) + 1), bool)  # between the lines of all edges, and outside
+    for k in range(len(left)):
+        a, b = np.searchsorted(lines[0], (left[k].round(9), right[k].round(9))) + 1
+        c, d = np.searchsorted(lines[1], (bottom[k].round(9), top[k].round(9))) + 1
+        cells[a:b, c:d] = True
+    return cells[np.searchsorted(lines[0], x), np.searchsorted(lines[1], y)]
 
 
 def shoot(camera, board, R, t, rng=None, *, blur=0.7, noise=2.0, around=WHITE, hidden=(), light=(0.0, 0.0)):

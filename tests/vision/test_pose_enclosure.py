@@ -1,14 +1,16 @@
 """Bounds of poses hold the truth, at zero tolerance: projections in balls of 200 bits, errors at the bound."""
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from gough.core.errors import InputError
 from gough.core.intervals import Interval
 from gough.core.rotations import enclosed_rotation, exp, from_quaternion, nearest_rotation, to_quaternion
-from gough.vision import Camera, CircleGrid, bounded_pose, design_target
+from gough.vision import Camera, Chessboard, CircleGrid, bounded_pose, design_target
 from gough.vision.camera import expected
 from gough.vision.detector import Sighting
 from gough.vision.pose import pose_of
@@ -50,10 +52,10 @@ def exact_pixel(camera, R, t, X):
     return fx * u + cx, fy * v + cy, (a * d - b * c) * (along * up - across * across)
 
 
-def exact_centroids(camera, target, R, t, offset):
+def exact_centroids(camera, target, R, t, offset, every=3):  # noqa: PLR0917 - a pose before a camera
     """Expected centroids of every third dot, shifted by `offset`."""
     out = []
-    for point in target.points[::3]:
+    for point in target.points[::every]:
         X, Y, Z = (arb(float(each)) + offset for each in point)
         if target.radius == 0:
             out.append(exact_pixel(camera, R, t, [X, Y, Z])[:2])
@@ -137,6 +139,100 @@ def test_a_pose_beyond_the_bound_shows_in_the_centroids():
     for k in range(3):
         off = abs(expected(camera, TARGET, R, t + np.eye(3)[k] * found.position[k]) - exact).max()
         assert 0.05 / 8 < off
+
+
+CORNERS = Chessboard(6, 5, 0.03)
+
+
+def attained(camera, target, exact, R, t, axis, sign, bound):  # noqa: PLR0917 - a pose before a camera
+    """A pose as far along an axis as the bound allows, by a linear program and a search along its answer."""
+    about = np.array(
+        [expected(camera, target, *turned(R, t, 1e-6 * side)) for side in np.vstack([np.eye(6), -np.eye(6)])]
+    )
+    J = ((about[:6] - about[6:]) / 2e-6).reshape(6, -1).T
+    size = np.linalg.norm(J, axis=0)
+    limits = np.full(2 * len(J), 1.0)
+    best = linprog(-sign * np.eye(6)[axis], A_ub=np.vstack([J, -J]) / size, b_ub=limits, bounds=(None, None)).x / size
+    low, high = 0.0, bound
+    for _ in range(50):
+        middle = (low + high) / 2
+        inside = abs(expected(camera, target, *turned(R, t, middle * best)) - exact).max() <= bound - 1e-11
+        low, high = (middle, high) if inside else (low, middle)
+    return low * best
+
+
+def turned(R, t, step):
+    return exp(step[3:]) @ R, t + step[:3]
+
+
+@pytest.mark.parametrize(("bound", "slack"), [(1e-4, 5e-4), (0.05, 4e-2)])
+def test_half_widths_are_attained(bound, slack):
+    """Balls of 200 bits confirm poses within the bound that are as far off as the half-width, but for `slack` of it.
+
+    A half-width that is smaller by this part does not hold the truth. The slack is the term (I − B S) X of the
+    iteration: of second order in the box, so that it shrinks in proportion to the bound; rounding is far below it.
+    """
+    camera = Camera((640, 480), [560.0, 555.0], [321.0, 238.0], [-0.15, 0.04, 1e-3, -5e-4, 0.01])
+    q = to_quaternion((exp([0.3, -0.2, 0.4]) @ FACING)[None])[0]
+    R, t = from_quaternion(q[None])[0], np.array([0.01, 0.0, 0.4])
+    exact = expected(camera, CORNERS, R, t)
+    pose = pose_of(Sighting(np.arange(len(exact)), exact, np.full(len(exact), 0.01)), CORNERS, camera)
+    found = bounded_pose(pose, CORNERS, camera, bound)
+    half, reached = np.concatenate([found.position, found.rotation]), np.zeros(6)
+    before, flint.ctx.prec = flint.ctx.prec, 200
+    try:
+        lens = [arb(float(p)) for p in camera.parameters]
+        about = exact_rotation(to_quaternion(nearest_rotation(pose.rotation[None]))[0])
+        for axis, sign in itertools.product(range(6), (-1, 1)):
+            step = attained(camera, CORNERS, exact, R, t, axis, sign, bound)
+            there = to_quaternion(turned(R, t, step)[0][None])[0]
+            place = t + step[:3]
+            seen = exact_centroids(
+                lens, CORNERS, exact_rotation(there), [arb(float(x)) for x in place], arb(0), every=1
+            )
+            gaps = [
+                abs(x - arb(float(p)))
+                for pair, row in zip(seen, pose.pixels, strict=True)
+                for x, p in zip(pair, row, strict=True)
+            ]
+            assert all(bool(gap <= arb(bound)) for gap in gaps), "the witness satisfies all assumptions"
+            turn = rotation_vector(exact_rotation(there), about)
+            off = [arb(float(a)) - arb(float(b)) for a, b in zip(place, pose.position, strict=True)] + turn
+            assert all(bool(abs(off[k]) <= arb(float(half[k]))) for k in range(6)), "so it is inside"
+            reached[axis] = max(reached[axis], float(abs(off[axis]).lower()))
+    finally:
+        flint.ctx.prec = before
+    assert (reached > half * (1 - slack)).all(), "and outside of half-widths that are smaller"
+
+
+def test_projections_are_enclosed_to_a_few_units_in_the_last_place():
+    """The balls of 200 bits are inside the intervals of the first step; moved inwards by these units, some are not."""
+    camera = Camera((640, 480), [560.0, 555.0], [321.0, 238.0], [-0.15, 0.04, 1e-3, -5e-4, 0.01])
+    q = to_quaternion((exp([0.3, -0.2, 0.4]) @ FACING)[None])[0]
+    t = np.array([0.01, 0.0, 0.4])
+    base = enclosed_rotation(to_quaternion(nearest_rotation(from_quaternion(q[None]))))[0]
+    q = to_quaternion(nearest_rotation(from_quaternion(q[None])))[0]
+    model = _Model(base, Interval(t), Interval(camera.parameters), Interval(CORNERS.points), 0.0)
+    pixels, _ = model.centroids(Interval(np.zeros(6)))
+    before, flint.ctx.prec = flint.ctx.prec, 200
+    try:
+        lens = [arb(float(p)) for p in camera.parameters]
+        exact = exact_centroids(lens, CORNERS, exact_rotation(q), [arb(float(x)) for x in t], arb(0), every=1)
+
+        def all_inside(lower, upper):
+            return all(
+                bool(arb(float(a)) <= x) and bool(x <= arb(float(b)))
+                for pair, lows, highs in zip(exact, lower, upper, strict=True)
+                for x, a, b in zip(pair, lows, highs, strict=True)
+            )
+
+        ulp = np.spacing(pixels.mag)
+        assert all_inside(pixels.lower, pixels.upper)
+        assert (pixels.wid <= 64 * ulp).all()
+        assert not all_inside(pixels.lower + 32 * ulp, pixels.upper)
+        assert not all_inside(pixels.lower, pixels.upper - 32 * ulp)
+    finally:
+        flint.ctx.prec = before
 
 
 def test_slopes_hold_those_of_every_pose_in_the_box(rng):

@@ -37,36 +37,44 @@ class ChainBox(NamedTuple):
 
 
 class Space:
-    """Some chains of a question, their unknowns in order, and by how much more their readings may be off."""
+    """Chains with their unknowns in order, where these are sought, and by how much more readings may be off."""
 
-    def __init__(self, question: ChainQuestion, chains: tuple[int, ...], more: float) -> None:
+    def __init__(
+        self,
+        chains: tuple[int, ...],
+        equations: tuple[Equations, ...],
+        names: tuple[str, ...],
+        prior: ChainBox,
+        more: float = 0.0,
+    ) -> None:
+        self.chains, self.equations, self.names, self._prior = chains, equations, names, prior
+        self.more = Dyadic.of(rational(more, "what readings may be off by"))
+        self.starts = [0, *accumulate(each.n_unknowns for each in equations)]
+        self.n_poses, self.word = equations[0].n_poses, equations[0].word
+
+    @classmethod
+    def of(cls, question: ChainQuestion, chains: tuple[int, ...], more: float) -> "Space":
+        """Some chains of a question."""
         if not 0 < len(set(chains)) == len(chains):
             raise NotProven("a statement is about some chains, each of them named once")
         for chain in chains:
             if chain not in question.chains:
                 raise NotProven(f"the question has no {question.word} {chain}")
-        self.question, self.chains, self.more = (
-            question,
-            chains,
-            Dyadic.of(rational(more, "what readings may be off by")),
-        )
         places = [question.chains.index(chain) for chain in chains]
-        self.equations: tuple[Equations, ...] = tuple(question.equations[i] for i in places)
         unknowns = [question.starts[i] + j for i in places for j in range(question.equations[i].n_unknowns)]
-        self.starts = [0, *accumulate(each.n_unknowns for each in self.equations)]
-        self.names = tuple(question.names[i] for i in unknowns)
-        self.n_poses = question.n_poses
-        prior = question.prior
-        self._sides = [[rational(side[i], "a side") for i in unknowns] for side in (prior.lower, prior.upper)]
+        sides = (question.prior.lower, question.prior.upper)
+        lower, upper = ([rational(side[i], "a side") for i in unknowns] for side in sides)
+        equations = tuple(question.equations[i] for i in places)
+        return cls(chains, equations, tuple(question.names[i] for i in unknowns), ChainBox(lower, upper), more)
 
     def prior(self) -> ChainBox:
         """Where the chains are sought."""
-        return ChainBox(list(self._sides[0]), list(self._sides[1]))
+        return ChainBox(list(self._prior.lower), list(self._prior.upper))
 
     def axis(self, unknown: str) -> int:
         """The place of an unknown."""
         if unknown not in self.names:
-            raise NotProven(f"there is no unknown '{unknown}' among these {self.question.word}s")
+            raise NotProven(f"there is no unknown '{unknown}' among these {self.word}s")
         return self.names.index(unknown)
 
     def members(self, chain: int | None) -> range:
@@ -74,7 +82,7 @@ class Space:
         if chain is None:
             return range(len(self.chains))
         if chain not in self.chains:
-            raise NotProven(f"a box is about {self.question.word} {chain}, which the certificate does not speak about")
+            raise NotProven(f"a box is about {self.word} {chain}, which the certificate does not speak about")
         return range(self.chains.index(chain), self.chains.index(chain) + 1)
 
     def rows(self, center: Iterable[float], radius: Iterable[float], chain: int | None) -> "StageRows":
@@ -163,7 +171,7 @@ class StageRows:
         target = None
         if cut.side != "empty":
             if not 0 <= axis - self.first < self.size:
-                raise NotProven(f"a box about another {self._space.question.word} says nothing of '{cut.unknown}'")
+                raise NotProven(f"a box about another {self._space.word} says nothing of '{cut.unknown}'")
             block, own = _located(axis - self.first, self._unknowns)
             target = self._columns[block] + own, 1 if cut.side == "lower" else -1
         return least_value(terms, target, most=self._most, is_square=self._is_square)

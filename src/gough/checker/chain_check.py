@@ -56,7 +56,7 @@ def check_chains(certificate: ChainCertificate, problem: Any, places: Sequence[s
         proof = remade(certificate.proof, CHAIN_PARTS)  # whatever it was made by, its constructors have a say
         certificate = ChainCertificate(certificate.problem, certificate.chains, proof, certificate.more)
         _require_same(certificate, question)
-        space = Space(question, certificate.chains, certificate.more)
+        space = Space.of(question, certificate.chains, certificate.more)
         poses = frozenset().union(*(space.poses(links) for links in certificate.evidence))
         with bounded_work():
             statement, reason, box = _checked(certificate, space, places)
@@ -113,7 +113,7 @@ def _checked(
 
 def require_fits(witness: ChainWitness, space: Space) -> None:
     """Raise NotProven unless the exhibited chains fit every pose but those left out."""
-    values, prior, n, word = witness.values, space.prior(), space.n_poses, space.question.word
+    values, prior, n, word = witness.values, space.prior(), space.n_poses, space.word
     if len(values) != len(space.names):
         raise NotProven(f"{len(values)} values are exhibited, but there are {len(space.names)} unknowns")
     for name, x, low, high in zip(space.names, values, prior.lower, prior.upper, strict=True):
@@ -138,7 +138,7 @@ def _require_outliers(proof: ChainOutliers, space: Space, places: Sequence[str])
     sets = []
     for number, links in enumerate(proof.contradictions, start=1):
         if not follow(links, space, space.prior()).is_empty:
-            raise NotProven(f"contradiction {number} leaves a box in which a {space.question.word} may be")
+            raise NotProven(f"contradiction {number} leaves a box in which a {space.word} may be")
         sets.append(space.poses(links))
     if proof.at_least:  # if no m − 1 poses meet all contradictions, every chain misses m poses or more
         _require_no_cover(sets, proof.at_least - 1, places)
@@ -167,7 +167,7 @@ class _Words:
     """Statements about some chains."""
 
     def __init__(self, space: Space, places: Sequence[str]) -> None:
-        self._names, self.word, self._places = space.names, space.question.word, places
+        self._names, self.word, self._places = space.names, space.word, places
         several, numbers = len(space.chains) > 1, ", ".join(map(str, space.chains))
         self._geometry = f"geometry of {self.word}{'s' if several else ''} {numbers} within the prior"
         conditions = any(each.conditions for each in space.equations)

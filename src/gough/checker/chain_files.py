@@ -133,6 +133,11 @@ def plain_link(link: ChainLink) -> dict[str, Any]:
     return {"chain": link.chain, "center": link.center, "radius": link.radius, "cuts": cuts}
 
 
+def links_in(data: Any) -> tuple[ChainLink, ...]:
+    """Boxes from plain data, as `plain_link` gives them."""
+    return _Reader("chain").links(data, "links")
+
+
 def _version(data: Any, known: set[str], what: str) -> int:
     """The format of a file; refuses one that is not what it should be, or of an unknown format."""
     fits = isinstance(data, dict) and isinstance(data.get("gough"), str) and data["gough"] in known
@@ -168,9 +173,9 @@ class _Reader:
         if kind == "ChainWitness":
             return self._witness(data)
         if kind == "ChainOutliers":
-            contradictions = tuple(list_of(data["contradictions"], "contradiction", self._links))
+            contradictions = tuple(list_of(data["contradictions"], "contradiction", self.links))
             return ChainOutliers(data["at_least"], data["q"], wholes(data["outliers"], "outliers"), contradictions)
-        links = self._links(data["links"], "links")
+        links = self.links(data["links"], "links")
         return ChainBound(links) if kind == "ChainBound" else ChainEmpty(links)
 
     @staticmethod
@@ -186,7 +191,7 @@ class _Reader:
         rows = list_of(data.get("errors", []), "errors", lambda row, what: tuple(list_of(row, what, number_in)))
         return ChainWitness(tuple(list_of(data["values"], "values", number_in)), tuple(rows), left_out)
 
-    def _links(self, data: Any, what: str) -> tuple[ChainLink, ...]:
+    def links(self, data: Any, what: str) -> tuple[ChainLink, ...]:
         return tuple(list_of(data, f"{what}, box", self._link))
 
     def _link(self, data: Any, what: str) -> ChainLink:
@@ -194,7 +199,7 @@ class _Reader:
             require_keys(data, "chain-split", what)
             require(isinstance(data["split"], str), f"{what} must name the unknown that it halves")
             (at,) = numbers([data["at"]], f"{what}: at")
-            below, above = (self._links(data[key], f"{what}.{i}") for i, key in enumerate(("below", "above"), start=1))
+            below, above = (self.links(data[key], f"{what}.{i}") for i, key in enumerate(("below", "above"), start=1))
             return ChainSplit(data["split"], at, below, above)
         require_keys(data, "chain-stage" if self._chain == "chain" else "old-chain-stage", what)
         center, radius = (numbers(data[key], f"{what}: {key}") for key in ("center", "radius"))

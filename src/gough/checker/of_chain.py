@@ -18,7 +18,7 @@ from gough.checker.chain_proofs import (
     ChainStage,
     ChainWitness,
 )
-from gough.checker.chain_questions import question_of
+from gough.checker.chain_questions import ChainQuestion, question_of
 from gough.checker.linear import NotProven
 from gough.core.covers import cover
 from gough.core.rational import round_down
@@ -57,10 +57,10 @@ def chain_certificate(
         >>> certificate.kind, check_chains(certificate, problem).holds
         ('ChainBound', True)
     """
-    space = _space(problem, chains, more)
+    question, space = _space(problem, chains, more)
     tree = answer if isinstance(answer, LiftedTree) else LiftedTree(getattr(answer.stats, "stages", ()))
     links, box = _links(space, tree, space.prior())
-    return _certificate(space, ChainEmpty(links) if box.is_empty else ChainBound(links), more)
+    return _certificate(question, space, ChainEmpty(links) if box.is_empty else ChainBound(links), more)
 
 
 def empty_certificate(
@@ -71,8 +71,8 @@ def empty_certificate(
     Raises:
         NotProven: the evidence falls short in exact numbers.
     """
-    space = _space(problem, chains, more)
-    return _certificate(space, ChainEmpty(_contradiction(space, tree)), more)
+    question, space = _space(problem, chains, more)
+    return _certificate(question, space, ChainEmpty(contradiction(space, tree)), more)
 
 
 def outlier_certificate(
@@ -92,11 +92,11 @@ def outlier_certificate(
     Raises:
         NotProven: the evidence falls short in exact numbers.
     """
-    space = _space(problem, chains, more)
-    found = [_contradiction(space, tree) for tree in trees]
+    question, space = _space(problem, chains, more)
+    found = [contradiction(space, tree) for tree in trees]
     needed = _needed(space, found, at_least, q, outliers)
     return _certificate(
-        space, ChainOutliers(at_least, q, tuple(outliers), tuple(found[i] for i in sorted(needed))), more
+        question, space, ChainOutliers(at_least, q, tuple(outliers), tuple(found[i] for i in sorted(needed))), more
     )
 
 
@@ -116,26 +116,26 @@ def witness_certificate(
     Raises:
         NotProven: they do not, in exact numbers.
     """
-    space = _space(problem, chains, more)
+    question, space = _space(problem, chains, more)
     rows: Any = tuple(tuple(row) for row in errors)
     proof = ChainWitness(tuple(values), rows, tuple(left_out))  # type: ignore[arg-type]
     reason = ""
     for slack in _SLACKS:
-        certificate = _certificate(space, proof, float(more + slack))
-        verdict = check_chains(certificate, space.question)
+        certificate = _certificate(question, space, proof, float(more + slack))
+        verdict = check_chains(certificate, question)
         if verdict:
             return certificate
         reason = verdict.reason
     raise NotProven(reason)
 
 
-def _space(problem: Any, chains: Sequence[int], more: float) -> Space:
+def _space(problem: Any, chains: Sequence[int], more: float) -> tuple[ChainQuestion, Space]:
     question = question_of(problem)
-    return Space(question, tuple(chains) or question.chains, more)
+    return question, Space.of(question, tuple(chains) or question.chains, more)
 
 
-def _certificate(space: Space, proof: ChainProof, more: float) -> ChainCertificate:
-    return ChainCertificate(space.question.digest(), space.chains, proof, more)
+def _certificate(question: ChainQuestion, space: Space, proof: ChainProof, more: float) -> ChainCertificate:
+    return ChainCertificate(question.digest(), space.chains, proof, more)
 
 
 def _needed(space: Space, found: Sequence[Any], at_least: int, q: int, outliers: Sequence[int]) -> set[int]:
@@ -152,7 +152,7 @@ def _needed(space: Space, found: Sequence[Any], at_least: int, q: int, outliers:
     return needed
 
 
-def _contradiction(space: Space, tree: LiftedTree) -> tuple[ChainLink, ...]:
+def contradiction(space: Space, tree: LiftedTree) -> tuple[ChainLink, ...]:
     """The links of a tree that leaves nothing."""
     links, box = _links(space, tree, space.prior())
     if not box.is_empty:

@@ -350,7 +350,7 @@ def _require_rods_exhibited(
         tuple(max(min(e, t), -t) for e, t in zip(row, limits, strict=True))
         for row, limits in zip(witness.errors, most, strict=True)
     ) if witness.errors else ()  # fmt: skip
-    require_fits(replace(witness, errors=errors), Space(narrower, certificate.chains, certificate.more))
+    require_fits(replace(witness, errors=errors), Space.of(narrower, certificate.chains, certificate.more))
 
 
 def _halves(raw: RawChains, i: int, k: int) -> list[Span]:

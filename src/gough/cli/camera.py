@@ -7,14 +7,25 @@ from typing import Annotated
 
 import typer
 
-from gough.cli.options import AsJson, Images, ResultsFolder, TargetFile
+from gough.cli.options import (
+    AsJson,
+    Images,
+    Processes,
+    ReadingColumns,
+    ResultsFolder,
+    SizeSigma,
+    TableFile,
+    TargetFile,
+)
 from gough.cli.progress import progress_bar
+from gough.cli.rigs import run_rig
 from gough.cli.terminal import say, show_results
 from gough.core.errors import InputError
 from gough.core.files import new_file
 from gough.core.units import factor_between
 from gough.report import empty_folder, results_folder
 from gough.studies.live import PAGE, Shooting, shoot
+from gough.studies.rig import described_rig
 from gough.studies.vision import calibrate_from
 from gough.vision import DotTarget, anchored, image_files, read_target
 from gough.vision.camera_formats import FORMATS, read_any_camera, write_any_camera
@@ -25,7 +36,8 @@ from gough.vision.targets import AnyTarget
 
 camera = typer.Typer(
     no_args_is_help=True,
-    help="Calibrate a camera from images of a target, guide the shooting of images, or convert camera files.",
+    help="Calibrate a camera from images of a target, place several cameras, guide the shooting of images, or convert "
+    "camera files.",
 )
 _ANCHOR = re.compile(r"^\s*(\d+)\s*-\s*(\d+)\s*=\s*([\d.]+)\s*(\w*)\s*$")
 
@@ -73,6 +85,51 @@ def calibrate(
     show_results(out, found.files, json=name, text=str(found.calibrated), places={"Camera": "camera.toml"})
     choice = found.calibrated.choice
     if choice is not None and choice.finding is LensFinding.INADEQUATE:
+        raise typer.Exit(1)
+
+
+@camera.command()
+def rig(
+    shots: Annotated[Path, typer.Argument(help="Folder that has a folder of images for each camera, named after it.")],
+    cameras: Annotated[
+        list[str],
+        typer.Option(
+            "--camera", help="NAME=FILE: camera file of gough camera calibrate; once for each camera of the rig."
+        ),
+    ],
+    targets: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--target",
+            help="NAME=FILE: target on the platform, a target file or the file of a camera that was calibrated with "
+            "it. Default: the target of the camera files.",
+        ),
+    ] = None,
+    base: Annotated[
+        list[str] | None, typer.Option(help="NAME=FILE: target fixed to the base; the first one is the world's frame.")
+    ] = None,
+    *,
+    moving: Annotated[
+        list[str] | None, typer.Option(help="Name of a camera that may be elsewhere in each frame; needs --base.")
+    ] = None,
+    table: TableFile = None,
+    out: ResultsFolder = Path("rig"),
+    size_sigma: SizeSigma = 0.0,
+    readings: ReadingColumns = "",
+    workers: Processes = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Find where several cameras and targets are to one another, and fuse their poses. Writes rig.toml and poses.csv.
+
+    Images of one frame have the same name in all folders (shots/left/c007.png, shots/right/c007.png), or are named by
+    the columns left, right, … of --table. Exits with 1 if the images contradict one another or a camera file.
+    """
+    described = described_rig(cameras, targets or (), base or (), moving or (), size_sigma)
+    study = run_rig(shots, described, table, out, readings=readings, workers=workers)
+    name = "rig.json" if as_json else ""
+    places = {"Rig": "rig.toml", "Poses": "poses.csv"}
+    show_results(out, study.files, json=name, text=str(study), places=places)
+    if study.is_contradicted:
         raise typer.Exit(1)
 
 

@@ -2,14 +2,14 @@
 
 import json
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from gough.cli.options import AsJson, StudyFolder
+from gough.cli.campaigns import running
+from gough.cli.options import AsJson, Cluster, StudyFolder, Workers
 from gough.cli.progress import progress_bar
 from gough.cli.terminal import answer, say, show_results
 from gough.core.progress import Progress
@@ -21,7 +21,8 @@ def design(
     study: Annotated[Path, typer.Argument(help="Study file (TOML) with a table \\[design].")],
     out: StudyFolder = None,
     *,
-    jobs: Annotated[int, typer.Option(min=1, help="Number of starts to run in parallel.")] = 1,
+    workers: Workers = None,
+    cluster: Cluster = "",
     check: Annotated[
         Path | None,
         typer.Option(help="Design nothing: report how much tracking error this trajectory (a file) tolerates."),
@@ -29,6 +30,8 @@ def design(
     as_json: AsJson = False,
 ) -> None:
     """Design an exciting trajectory within the robot's limits. Ctrl-C stops the search and keeps the best so far.
+
+    Finished starts are kept in the folder of the results: the same command continues a search that was stopped.
 
     With --check: exit code 1 if a tracking error within the stated ones reaches a singularity or exceeds a limit.
     """
@@ -44,8 +47,8 @@ def design(
         return
     folder = out or asked.folder
     with results_folder(folder) as results:
-        with _shown() as on_progress, ProcessPoolExecutor(jobs) if jobs > 1 else nullcontext() as executor:
-            found = asked.design(executor, on_progress)
+        with _shown() as on_progress, running(workers, cluster, folder) as executor:
+            found = asked.design(executor, on_progress, ledger=folder)
         files = asked.files(found)
         results.write(files)
     text = "\n".join((*asked.notes, *asked.premises, str(found), "", asked.to_record(found)))

@@ -6,7 +6,14 @@ from inspect import cleandoc
 from typing import Any, NamedTuple
 
 import typer
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
 from typer.core import TyperCommand, TyperGroup
+
+from gough.cli.terminal import console
 
 
 class Entry(NamedTuple):
@@ -82,9 +89,33 @@ class OnDemand(TyperGroup):
         for name, entry in COMMANDS.items():
             self.add_command(TyperCommand(name, help=_literal(entry.summary), rich_help_panel=entry.panel))
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - typer prints its help by itself, too
+        """The page that typer would print. Its module for help loads Markdown and highlighters, a third of the time."""
+        screen = console()
+        usage = " ".join(self.collect_usage_pieces(ctx))
+        screen.print(Padding(Text.assemble(("Usage: ", "yellow"), (f"{ctx.command_path} ", "bold"), usage), 1))
+        screen.print(Padding(Text(self.help or ""), (0, 1, 1, 1)))
+        options = [(", ".join(each.opts), getattr(each, "help", "")) for each in self.get_params(ctx)]
+        screen.print(_panel("Options", options))
+        panels = dict.fromkeys(entry.panel for entry in COMMANDS.values())
+        for panel in panels:
+            rows = [(name, entry.summary) for name, entry in COMMANDS.items() if entry.panel == panel]
+            screen.print(_panel(panel, rows))
+        screen.print(Padding(Text(self.epilog or ""), 1))
+
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, _, rest = super().resolve_command(ctx, args)
         return name, None if name is None else command(name), rest
+
+
+def _panel(title: str, rows: Sequence[tuple[str, str]]) -> RenderableType:
+    """Names and what they mean, in a frame; names of all panels have the same width."""
+    table = Table.grid(padding=(0, 2, 0, 0), expand=True)
+    table.add_column(style="bold cyan", width=max(map(len, COMMANDS)), no_wrap=True)
+    table.add_column(ratio=1)
+    for name, meaning in rows:
+        table.add_row(Text(name), Text(meaning))
+    return Panel(table, title=title, title_align="left", border_style="dim")
 
 
 def load(arguments: Sequence[str]) -> None:

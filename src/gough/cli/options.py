@@ -31,6 +31,31 @@ Home = Annotated[
     str,
     typer.Option(help="Values of these coordinates inside the workspace, such as '0, 0, 400 mm'.", show_default=False),
 ]
+Workers = Annotated[
+    int | None,
+    typer.Option(min=1, help="Number of parallel processes (default 1); with --cluster slurm, of jobs at a time."),
+]
+Cluster = Annotated[
+    str,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Run on a cluster: the address of a Dask scheduler (tcp://host:8786) or its scheduler file, 'dask' for "
+        "one on this machine, or 'slurm:partition=NAME,time=MINUTES'.",
+        show_default=False,
+    ),
+]
+TableFile = Annotated[
+    Path | None,
+    typer.Option(help='The robot\'s readings: CSV file with the columns image, configuration, run, "l1 [mm]", …'),
+]
+SizeSigma = Annotated[
+    float,
+    typer.Option(help="Relative standard deviation of the target's size, e.g. 0.0001 for 0.02 mm in 200 mm."),
+]
+ReadingColumns = Annotated[
+    str, typer.Option(help="Columns of the table with the readings, in the order of the legs, e.g. leg1,leg2.")
+]
+Processes = Annotated[int, typer.Option("--workers", min=1, help="Number of parallel processes.")]
 TargetFile = Annotated[Path, typer.Option("--target", help="Description of the target (TOML).")]
 
 

@@ -1,8 +1,7 @@
 """`gough poses`: choose the poses of a calibration, or measure them from images."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -10,8 +9,20 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from gough.cli.options import AsJson, Images, ResultsFolder, StudyFolder
+from gough.cli.campaigns import running
+from gough.cli.options import (
+    AsJson,
+    Cluster,
+    Images,
+    ReadingColumns,
+    ResultsFolder,
+    SizeSigma,
+    StudyFolder,
+    TableFile,
+    Workers,
+)
 from gough.cli.progress import progress_bar
+from gough.cli.rigs import column_names, run_rig
 from gough.cli.terminal import show_results
 from gough.core.errors import require
 from gough.core.progress import Progress
@@ -19,7 +30,7 @@ from gough.report import results_folder
 from gough.report.poses.words import account
 from gough.studies.pose_selection import CONFIGURATIONS, PoseSelectionStudy
 from gough.studies.vision import measure_from
-from gough.vision import image_files, read_camera, read_target
+from gough.vision import image_files, read_camera, read_rig, read_target
 from gough.vision.frames import with_stills
 
 _DEFAULT = "select"
@@ -96,44 +107,53 @@ def _shown() -> Iterator[Callable[[Progress], None]]:
 @poses.command()
 def measure(
     images: Images,
-    camera: Annotated[Path, typer.Option(help="Camera file written by gough camera calibrate.")],
+    camera: Annotated[Path | None, typer.Option(help="Camera file written by gough camera calibrate.")] = None,
     description: Annotated[
         Path | None, typer.Option("--target", help="Description of the target; default: the one in the camera file.")
     ] = None,
-    table: Annotated[
-        Path | None,
-        typer.Option(help='The robot\'s readings: CSV file with the columns image, configuration, run, "l1 [mm]", …'),
-    ] = None,
+    table: TableFile = None,
     out: ResultsFolder = Path("measured"),
     *,
+    rig: Annotated[
+        Path | None,
+        typer.Option(help="Rig file written by gough camera rig, instead of --camera: poses from several cameras."),
+    ] = None,
     bound: Annotated[
         float | None,
         typer.Option(help="Largest error of a centroid in pixels: adds guaranteed half-widths of poses, h1 … h6."),
     ] = None,
-    size_sigma: Annotated[
-        float,
-        typer.Option(help="Relative standard deviation of the target's size, e.g. 0.0001 for 0.02 mm in 200 mm."),
-    ] = 0.0,
-    readings: Annotated[
-        str, typer.Option(help="Columns of the table with the readings, in the order of the legs, e.g. leg1,leg2.")
-    ] = "",
-    jobs: Annotated[int, typer.Option(min=1, help="Number of parallel processes.")] = 1,
+    size_sigma: SizeSigma = 0.0,
+    readings: ReadingColumns = "",
+    workers: Workers = None,
+    cluster: Cluster = "",
     as_json: AsJson = False,
 ) -> None:
     """Measure poses from images: poses.csv for gough calibrate, an error budget, and reasons for rejected images.
 
     Images of one configuration are recognized by their names (c017-r03-i05.png: configuration 17, run 3) or by
     --table. Every image is tested against the calibration of the camera; exits with 1 if the images contradict it.
+    Results are kept in the folder as they come: the same command resumes, and measures only new or changed images.
+    With --rig, the one folder given has a folder of images for each camera, as for gough camera rig.
     """
+    name, places = "poses.json" if as_json else "", {"Poses": "poses.csv"}
+    if rig is not None:
+        require(not cluster, "--cluster is not available with --rig: state --workers for processes of this machine")
+        _require_rig_alone(images, camera, description, bound, size_sigma)
+        study = run_rig(images[0], read_rig(rig), table, out, readings=readings, workers=workers or 1)
+        show_results(out, study.files, json=name, text=str(study), places=places)
+        if study.is_contradicted:
+            raise typer.Exit(1)
+        return
+    require(camera is not None, "state the camera with --camera camera.toml, or several cameras with --rig rig.toml")
+    assert camera is not None
     lens, calibrated_with = read_camera(camera)
     sheet = calibrated_with if description is None else read_target(description)
     require(sheet is not None, f"{camera} does not say which target: add --target target.toml")
     assert sheet is not None
-    workers = ProcessPoolExecutor(jobs) if jobs > 1 else nullcontext()
     with (
         results_folder(out) as results,
         progress_bar() as progress,
-        workers as executor,
+        running(workers, cluster, out) as executor,
         TemporaryDirectory() as place,
     ):
         files = with_stills(image_files(images), Path(place))
@@ -145,12 +165,28 @@ def measure(
             table,
             bound=bound,
             size_sigma=size_sigma,
-            readings_in=[name.strip() for name in readings.split(",") if name.strip()],
+            readings_in=column_names(readings),
             executor=executor,
+            ledger=out,
             on_image=lambda done: progress.update(task, completed=done),
         )
         results.write(found.files)
-    name = "poses.json" if as_json else ""
-    show_results(out, found.files, json=name, text=str(found), places={"Poses": "poses.csv"})
+    show_results(out, found.files, json=name, text=str(found), places=places)
     if found.is_contradicted:
         raise typer.Exit(1)
+
+
+def _require_rig_alone(
+    images: list[Path], camera: Path | None, description: Path | None, bound: float | None, size_sigma: float
+) -> None:
+    """Refuse what a rig file already states, and bounds, which are proven for one camera only."""
+    require(camera is None, "state --camera or --rig, not both: a rig file has the cameras")
+    require(description is None, "state --target or --rig, not both: a rig file has the targets")
+    require(size_sigma == 0, "a rig file has the uncertainty of sizes: state --size-sigma with gough camera rig")
+    require(
+        bound is None,
+        "--bound is proven for one camera, whose frame is exact; places of a rig are estimates without bounds. "
+        "Measure each camera's images with --camera and --bound",
+    )
+    one = len(images) == 1 and images[0].is_dir()
+    require(one, "with --rig, give one folder that has a folder of images for each camera")

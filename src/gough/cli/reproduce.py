@@ -1,12 +1,8 @@
 """`gough reproduce`: rebuild a paper's experiment and compare its tables and figures with ours."""
 
 import json
-import signal
-from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, nullcontext
-from multiprocessing import get_context
+from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,11 +10,12 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from gough.cli.options import AsJson
+from gough.cli.campaigns import running
+from gough.cli.options import AsJson, Cluster, Workers
 from gough.cli.progress import steps_shown
 from gough.cli.terminal import answer, console
 from gough.core.errors import InputError, nearest
-from gough.papers import CAMPAIGNS, LEDGERS, PAPERS, Reproduction
+from gough.papers import CAMPAIGNS, PAPERS, Reproduction
 from gough.papers.reproduction import PAGE
 from gough.report import results_folder
 
@@ -26,7 +23,7 @@ _PROSE = 100
 _REPEATING = ", ".join(f"{name}: {few}" for name, (few, _) in CAMPAIGNS.items())
 
 
-def reproduce(
+def reproduce(  # noqa: PLR0917 - options of the command
     paper: Annotated[str, typer.Argument(help=f"Paper: {', '.join(PAPERS)}.")],
     out: Annotated[
         Path | None,
@@ -39,7 +36,8 @@ def reproduce(
     repetitions: Annotated[
         int | None, typer.Option(min=2, help=f"Number of repetitions of each experiment (default: {_REPEATING}).")
     ] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Number of parallel processes.")] = 1,
+    workers: Workers = None,
+    cluster: Cluster = "",
     *,
     vision: Annotated[
         bool, typer.Option("--vision", help="Paper gough only: measure the poses from rendered images.")
@@ -55,9 +53,9 @@ def reproduce(
             raise InputError(f"{paper} measures no images: --vision is for gough")
         paper = "gough-vision"
     folder = out or (Path(f"gough-reproduce-{paper}") if paper in CAMPAIGNS else None)
-    times = _repetitions(paper, repetitions, full=full, workers=workers)
-    with nullcontext() if folder is None else results_folder(folder, besides=LEDGERS) as results:
-        with _kept(folder if times is not None else None), steps_shown() as on_step, _pool(workers) as executor:
+    times = _repetitions(paper, repetitions, full=full, elsewhere={"--workers": workers, "--cluster": cluster})
+    with nullcontext() if folder is None else results_folder(folder) as results:
+        with steps_shown() as on_step, running(workers, cluster, folder) as executor:
             options: dict[str, Any] = {}
             if times is not None:
                 options = {"repetitions": times, "executor": executor, "folder": folder}
@@ -79,10 +77,14 @@ def reproduce(
         console().print(rest, soft_wrap=True)
 
 
-def _repetitions(paper: str, asked: int | None, *, full: bool, workers: int) -> int | None:
+def _repetitions(paper: str, asked: int | None, *, full: bool, elsewhere: Mapping[str, Any]) -> int | None:
     """How often to repeat; None for papers that repeat nothing."""
     if paper not in CAMPAIGNS:
-        given = {"--repetitions": asked is not None, "--full": full, "--workers": workers > 1}
+        given = {
+            "--repetitions": asked is not None,
+            "--full": full,
+            **{name: bool(value) for name, value in elsewhere.items()},
+        }
         for option in (name for name, is_given in given.items() if is_given):
             raise InputError(f"{paper} repeats no experiment: leave {option} out (it is for {', '.join(CAMPAIGNS)})")
         return None
@@ -90,39 +92,6 @@ def _repetitions(paper: str, asked: int | None, *, full: bool, workers: int) -> 
         raise InputError("--full and --repetitions contradict each other: give one of them")
     few, printed = CAMPAIGNS[paper]
     return asked or (printed if full else few)
-
-
-@contextmanager
-def _kept(folder: Path | None) -> Iterator[None]:
-    """Print where to resume if the campaign is interrupted."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        if folder is not None:
-            words = f"Results so far are in {folder}: the same command resumes from there."
-            console(stderr=True).print(words, soft_wrap=True)
-        raise
-
-
-@contextmanager
-def _pool(workers: int) -> Iterator[Executor | None]:
-    """A pool of worker processes; None for one worker, which is this process."""
-    if workers == 1:
-        yield None
-        return
-    with ProcessPoolExecutor(workers, get_context("spawn"), _end_when_interrupted) as executor:
-        try:
-            yield executor
-        except BrokenProcessPool as error:
-            raise InputError(
-                "a worker process ended unexpectedly, possibly for lack of memory: run the same command again to "
-                "resume, with fewer --workers"
-            ) from error
-
-
-def _end_when_interrupted() -> None:
-    """Let Ctrl-C end a worker at once: workers have nothing to save."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _show(screen: Console, found: Reproduction) -> None:

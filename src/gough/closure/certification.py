@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from gough.campaigns import Campaign, Executor, ThisProcess, digest, executor_of, this_version
 from gough.checker import ChainQuestion, LegMeasurements, question_of
 from gough.checker.folders import MEASUREMENTS
 from gough.checker.linear import NotProven
@@ -26,7 +27,7 @@ from gough.core.arguments import action, as_path, flag, instance, real, record, 
 from gough.core.arrays import Array, array
 from gough.core.errors import InputError, require
 from gough.core.intervals import Interval
-from gough.core.progress import Phase
+from gough.core.progress import Phase, Progress
 from gough.core.rotations import log, nearest_rotation, to_quaternion
 from gough.data import Poses
 from gough.data.pose_files import binary_columns, poses_of
@@ -128,6 +129,9 @@ def certify(
     width: float = 1e-6,
     frames: StatedFrames | None = None,
     sources: SourceFiles | None = None,
+    executor: Any = None,
+    workers: int = 1,
+    path: str | Path | None = None,
     on_step: OnStep = lambda _: None,
 ) -> Certification:
     """Prove for each chain of a robot whether any geometry within a prior fits all poses within the tolerances.
@@ -157,6 +161,10 @@ def certify(
             poses of a robot with other chains than legs are in such frames. Half-widths of positions and orientations
             are then along the instrument's axes.
         sources: The files from which all this was read, for certificates about their decimals.
+        executor: Where chains are certified: an executor of `gough.campaigns` or `concurrent.futures`; here by default.
+        workers: Number of processes of this machine, where no executor is given.
+        path: A file, or a folder for it, to which the finding about each chain is appended; an interrupted
+            certification resumes from it.
         on_step: Called at the beginning of each step.
 
     Raises:
@@ -179,6 +187,7 @@ def certify(
     require(few, f"outliers is the number of poses that may be wrong, of {len(poses)}, but is {outliers}")
     joint, joint_box = flag(joint, "joint"), flag(joint_box, "joint_box")
     action(on_step, "on_step")
+    running = _Running(executor_of(executor, workers), None if path is None else as_path(path, "path"), on_step)
     if joint_box and not joint:
         raise InputError(
             "joint_box = true asks for a box of all chains together, but joint is false: leave one of them out",
@@ -201,7 +210,7 @@ def certify(
         one = f"{prepared.question.word} {prepared.problem.chains[0]}"
         alone = (f"joint_box has no effect: only {one} is certified, and there is none to examine it together with.",)
     findings, together = _findings(
-        prepared, outliers=outliers, joint=joint, joint_box=joint_box, width=width, on_step=on_step
+        prepared, outliers=outliers, joint=joint, joint_box=joint_box, width=width, running=running
     )
     return Certification(
         poses=len(poses),
@@ -509,25 +518,36 @@ def _require_as_many(question: ChainQuestion, raw: RawChains) -> None:
             raise NotProven(f"{same} but differ in later digits. Remove one of the two rows, or these digits")
 
 
+class _Running(NamedTuple):
+    """Where chains are certified, where findings are kept, and who is told."""
+
+    executor: Executor
+    path: Path | None
+    on_step: OnStep
+
+
 def _findings(
-    prepared: Prepared, *, outliers: int, joint: bool, joint_box: bool, width: float, on_step: OnStep
+    prepared: Prepared, *, outliers: int, joint: bool, joint_box: bool, width: float, running: _Running
 ) -> tuple[tuple[ChainFinding, ...], JointFinding | None]:
     """Findings about each chain, and about all together."""
     problem, part = prepared.problem, prepared.question.word
     notary = Notary(problem, prepared.question, prepared.stated.raw)
-    n, joint = len(problem.parts), joint and len(problem.parts) > 1
+    n, joint, on_step = len(problem.parts), joint and len(problem.parts) > 1, running.on_step
     steps = n + joint + (joint and joint_box)
-    findings, points = list[ChainFinding](), list[Array]()
-    for i, chain in enumerate(problem.parts):
-        on_step(Phase(i + 1, steps, f"certifying {part} {chain.chain}"))
-        center, calibrated = (
-            None if theta is None else _unknowns(prepared.robot, theta, chain.chain)
-            for theta in (prepared.center, prepared.calibrated)
-        )
-        assert center is not None
-        finding, point = chain_finding(chain, center, calibrated, notary, outliers=outliers, width=width)
-        findings.append(replace(finding, parameters=_own_parameters(prepared.robot, finding)))
-        points.append(point)
+    request = _Request(prepared.robot, prepared.center, prepared.calibrated, notary, outliers, width)
+    tasks = {f"{part} {chain.chain}": (i,) for i, chain in enumerate(problem.parts)}
+
+    def show(step: Progress) -> None:
+        if step.done < n:
+            alone = isinstance(running.executor, ThisProcess)
+            what = f"{part} {problem.chains[step.done]}" if alone else f"{part}s: {step.done} of {n}"
+            on_step(Phase(step.done + 1, steps, step.stage or f"certifying {what}"))
+
+    name = "" if running.path is None else request.fingerprint
+    certified = Campaign(_certified_chain, tasks, (request,), name=name).run(
+        running.path, executor=running.executor, on_progress=show
+    )
+    findings, points = [finding for finding, _ in certified.values()], [point for _, point in certified.values()]
     if not joint:
         return tuple(findings), None
     is_whole = n == len(prepared.robot.chains)
@@ -538,6 +558,39 @@ def _findings(
         on_step(Phase(n + 2, steps, f"bounding {listed} together"))
         together = with_joint_box(together, notary)
     return tuple(findings), together
+
+
+class _Request(NamedTuple):
+    """What is asked about each chain."""
+
+    robot: KinematicModel
+    center: Array
+    calibrated: Array | None
+    notary: Notary
+    outliers: int
+    width: float
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of all that decides the findings: the exact question, what sources state, and the options."""
+        robot, notary = self.robot, self.notary
+        options = (self.center, self.calibrated, self.outliers, self.width)
+        about = (type(robot).__qualname__, robot.names, robot.nominal, notary.question, notary.raw, notary.problem)
+        return digest((this_version(), about, options))
+
+
+def _certified_chain(request: _Request, place: int) -> tuple[ChainFinding, Array]:
+    """What is proven about the chain at this place, and the chain of the prior that needs least."""
+    chain = request.notary.problem.parts[place]
+    center, calibrated = (
+        None if theta is None else _unknowns(request.robot, theta, chain.chain)
+        for theta in (request.center, request.calibrated)
+    )
+    assert center is not None
+    finding, point = chain_finding(
+        chain, center, calibrated, request.notary, outliers=request.outliers, width=request.width
+    )
+    return replace(finding, parameters=_own_parameters(request.robot, finding)), point
 
 
 def _unknowns(robot: KinematicModel, theta: Array, chain: int) -> Array:

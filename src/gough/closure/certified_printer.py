@@ -1,21 +1,28 @@
 """What is proven about a delta printer: the smallest error of its probed heights with which some geometry fits."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gough.answers import Answer
+from gough.checker.linear import NotProven
 from gough.closure.certified_probes import HeightTolerance, ProbedHeights, height_tolerance
 from gough.closure.findings import Bracket
+from gough.closure.height_certificates import HeightCertificates, height_certificates
 from gough.core.arrays import ArrayValue
 from gough.core.errors import InputError, require
 from gough.core.tables import Table, table
 from gough.core.text import counted
 from gough.geometry.printers import CalibratedPrinter
 
-NO_CERTIFICATE = (
-    "Both ends are proven in interval arithmetic in this run. There is no certificate file: the format of certificates "
-    "states chains at measured poses, and where each height was probed was not measured."
+CERTIFIED = (
+    "Certificates state both ends about the decimals of the configuration; gough check verifies them in exact rational "
+    "arithmetic."
 )
+ONE_CERTIFIED = (
+    "The certificate of the {end} end is missing: that end is proven in interval arithmetic in this run only."
+)
+NOT_CERTIFIED = "Both ends are proven in interval arithmetic in this run, without certificate files: {reason}."
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +35,10 @@ class CertifiedPrinter(Answer, ArrayValue):
     """m: half the width of the box around the calibrated geometry in which none is better."""
     tolerance: float | None = None
     """m: what heights may be wrong by, as stated; None where nothing is stated."""
+    certificates: HeightCertificates | None = None
+    """Certificates of the ends; None where the heights were not read from files, or cannot be read exactly."""
+    not_certified: str = "the heights were not read from a file"
+    """Why there are none, as a clause."""
 
     @property
     def model(self) -> Any:
@@ -82,11 +93,23 @@ class CertifiedPrinter(Answer, ArrayValue):
             words.append(
                 "Measured distances were not used: the statement is about the heights, with arms as configured."
             )
-        return (*words, NO_CERTIFICATE)
+        return (*words, self._certified)
+
+    @property
+    def _certified(self) -> str:
+        """Which ends have a certificate."""
+        if self.certificates is None:
+            return NOT_CERTIFIED.format(reason=self.not_certified)
+        has = {
+            "lower": self.certificates.lower is not None or not self.bracket.lower,
+            "upper": self.certificates.upper is not None,
+        }
+        missing = [end for end, there in has.items() if not there]
+        return " ".join(ONE_CERTIFIED.format(end=end) for end in missing) or CERTIFIED
 
     @property
     def _box(self) -> str:
-        return f"within ± {1e3 * self.around:g} mm of the calibrated one"
+        return f"whose towers and carriages are within ± {1e3 * self.around:g} mm of the calibrated ones"
 
     @property
     def _epsilon(self) -> str:
@@ -120,7 +143,12 @@ class CertifiedPrinter(Answer, ArrayValue):
 
 
 def certify_printer(
-    calibrated: CalibratedPrinter, *, around: float = 1e-3, width: float = 1e-6, tolerance: float | None = None
+    calibrated: CalibratedPrinter,
+    *,
+    around: float = 1e-3,
+    width: float = 1e-6,
+    tolerance: float | None = None,
+    files: Mapping[str, bytes] | None = None,
 ) -> CertifiedPrinter:
     """Prove by how much probed heights must be wrong at least, and that a geometry explains them with little more.
 
@@ -129,9 +157,22 @@ def certify_printer(
         around: Half the width of the box of geometries, m.
         width: Width of the bracket at which the search ends, m.
         tolerance: What heights may be wrong by, if it is known, m.
+        files: printer.cfg, from which the heights were read, and what it includes, by path relative to its folder:
+            certificates are about these.
     """
     require(width > 0 and around > 0, "around and width must be positive lengths in m")
     if tolerance is not None and not tolerance > 0:
         raise InputError(f"the tolerance of heights must be positive, but is {tolerance:g} m")
     problem = ProbedHeights(calibrated.probes, calibrated.parameters, around, 0.0)
-    return CertifiedPrinter(calibrated, height_tolerance(problem, width=width), around, tolerance)
+    bracket = height_tolerance(problem, width=width)
+    answer = CertifiedPrinter(calibrated, bracket, around, tolerance)
+    if files is None:
+        return answer
+    try:
+        certificates = height_certificates(problem, bracket, files)
+    except NotProven as error:
+        return replace(answer, not_certified=f"the checker cannot read the configuration exactly ({error})")
+    # ends are those of the certificates, which may differ from the method's in the last digits
+    lower = bracket.lower if certificates.lower is None else certificates.lower.proof.epsilon
+    upper = bracket.upper if certificates.upper is None else certificates.upper.proof.epsilon
+    return replace(answer, bracket=replace(bracket, lower=lower, upper=upper), certificates=certificates)

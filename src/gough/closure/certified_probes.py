@@ -1,18 +1,25 @@
 """Does a delta's model explain all probed heights? Quadratic equations with interval data, and a certified bracket."""
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 
+from gough.checker.height_equations import height_space, names_of
+from gough.checker.linear import NotProven
+from gough.checker.raw_numbers import Scaled
+from gough.checker.raw_printer import ExactPrinter
 from gough.closure.chain_problem import absorbed, joined
 from gough.core import intervals as iv
 from gough.core.arrays import Array, ArrayValue, Integers
-from gough.core.errors import require
+from gough.core.errors import InputError, require
 from gough.core.floating import require_ieee
 from gough.core.intervals import Interval
+from gough.core.rational import round_down
 from gough.data import KlipperDelta
-from gough.estimates import Status
+from gough.estimates import LiftedStats, Status
+from gough.evidence import LiftedStage
 from gough.geometry.printers import printer
 from gough.methods.nonlinear.lifted import LiftedHull
 from gough.methods.nonlinear.lifted_program import Relaxation
@@ -22,7 +29,6 @@ from gough.unknowns import Unknowns
 
 _STEPS = 12
 """Largest number of steps of an attempt at a proof."""
-_TOWERS = tuple(f"{what}_{t}" for t in "abc" for what in ("tower_x", "tower_y", "carriage"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +53,7 @@ class ProbedHeights(ArrayValue):
     parameters: Array
     """Parameters of the LinearDelta at the center of the prior."""
     around: float
-    """m: half the width of the prior, of each unknown but the heights."""
+    """m: half the width of the prior, of the towers' unknowns; points are sought wherever these towers allow."""
     tolerance: float
     """m, of a height."""
 
@@ -64,13 +70,28 @@ class ProbedHeights(ArrayValue):
         endstop, radius, angle, arm = np.split(self.parameters, [3, 4, 7])
         top = endstop + np.sqrt(arm**2 - radius**2)
         towers = np.stack([radius * np.cos(angle), radius * np.sin(angle), top], axis=1)
-        points = self._model.forward(self.parameters, self.probes.height_readings).position
-        prior = Box.around(np.concatenate([towers.reshape(-1), points.reshape(-1)]), self.around)
-        lower, upper = prior.lower.copy(), prior.upper.copy()
-        met = Interval(self.probes.heights) + Interval(-self.tolerance, self.tolerance)
-        lower[11::3], upper[11::3] = met.lower, met.upper
-        names = (*_TOWERS, *(f"{axis}_{k}" for k in range(len(points)) for axis in "xyz"))
-        return Unknowns(names, ("m",) * len(names), prior=Box(lower, upper))
+        prior = Box.around(towers.reshape(-1), self.around)
+        try:
+            box = height_space(self.exact, self.tolerance, prior.lower.tolist(), prior.upper.tolist()).prior()
+        except NotProven as error:
+            raise InputError(
+                f"a printer within ± {1e3 * self.around:g} mm of its calibration may have probed anywhere: state a "
+                "smaller `around`"
+            ) from error
+        lower, upper = (np.array([_rounded_down(sign * x) for x in side]) for sign, side in ((1, box[0]), (-1, box[1])))
+        names = names_of(len(self.probes.heights))
+        return Unknowns(names, ("m",) * len(names), prior=Box(lower, -upper))
+
+    @cached_property
+    def exact(self) -> ExactPrinter:
+        """Arms, the angle of tower c, heights and readings, each the very double that it is."""
+        probes = self.probes
+        return ExactPrinter(
+            tuple(map(Fraction, probes.arm.tolist())),
+            Scaled(Fraction(float(probes.angle[2]))),
+            tuple(map(Fraction, probes.heights.tolist())),
+            tuple(tuple(map(Fraction, row)) for row in probes.height_readings.tolist()),
+        )
 
     @property
     def n_rows(self) -> int:
@@ -149,6 +170,8 @@ class HeightTolerance:
     """With this much `parameters` do: proven, their heights are enclosed."""
     parameters: Array
     """Parameters of the LinearDelta that fits."""
+    stages: tuple[LiftedStage, ...] = ()
+    """Boxes that prove the lower end; none where it is 0."""
 
 
 @np.errstate(all="ignore")
@@ -177,12 +200,22 @@ def height_tolerance(problem: ProbedHeights, *, width: float = 2e-7) -> HeightTo
         if not there < upper - 1e-12:
             break
         theta, upper = moved, there
-    lower, top = 0.0, upper
+    lower, top, stages = 0.0, upper, tuple[LiftedStage, ...]()
     while top - lower > width:
         middle = (lower + top) / 2
         answer = LiftedHull(max_steps=_STEPS).estimate(replace(problem, tolerance=middle))
-        lower, top = (middle, top) if answer.status is Status.INCONSISTENT else (lower, middle)
-    return HeightTolerance(lower, upper, theta)
+        if answer.status is Status.INCONSISTENT:
+            assert isinstance(answer.stats, LiftedStats)
+            lower, stages = middle, answer.stats.stages
+        else:
+            top = middle
+    return HeightTolerance(lower, upper, theta, stages)
+
+
+def _rounded_down(x: Fraction) -> float:
+    below = round_down(x)
+    assert below is not None
+    return below
 
 
 def _explains(probes: KlipperDelta, parameters: Array) -> float:

@@ -64,7 +64,7 @@ class Notary:
     """
 
     def __init__(self, problem: JointProblem, question: ChainQuestion, raw: RawChains | None) -> None:
-        self.problem, self.question, self._raw = problem, question, raw
+        self.problem, self.question, self.raw = problem, question, raw
 
     def name(self, chain: int) -> str:
         """The beginning of the names of a chain's files."""
@@ -74,12 +74,12 @@ class Notary:
         """The certificate, checked; none where the evidence falls short in exact numbers."""
         try:
             certificate = make()
-            if self._raw is not None:
-                require_exhibited(certificate, self.question, self._raw)
+            if self.raw is not None:
+                require_exhibited(certificate, self.question, self.raw)
         except NotProven:
             return None
         began = process_time()
-        places = () if self._raw is None else self._raw.poses.places
+        places = () if self.raw is None else self.raw.poses.places
         verdict, text = check_chains(certificate, self.question, places), render_chains(certificate)
         took = process_time() - began
         sides = list(verdict.intervals.values())

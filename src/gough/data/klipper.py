@@ -74,7 +74,10 @@ def read_klipper(path: str | Path) -> KlipperDelta:
     step = np.array([_step(each, file, name) for each, name in zip(steppers, _STEPPERS, strict=True)])
     heights, height_readings = _heights(probed, step, file)
     distances, distance_readings = _distances(probed, step, file)
-    angles = [_number(s, "angle", f"{file}, [{n}]", a) for s, n, a in zip(steppers, _STEPPERS, _ANGLES, strict=True)]
+    angles = [  # the only key that the steppers of towers b and c do not take over from that of tower a
+        _number(sections.get(name, {}), "angle", f"{file}, [{name}]", angle)
+        for name, angle in zip(_STEPPERS, _ANGLES, strict=True)
+    ]
     arms, endstops = (
         [_number(each, key, f"{file}, [{name}]") for each, name in zip(steppers, _STEPPERS, strict=True)]
         for key in ("arm_length", "position_endstop")
@@ -123,11 +126,27 @@ def klipper_block(radius: float, angle: Sequence[float], arm: Sequence[float], e
     return "\n".join(f"{_SAVED} {line}".rstrip() for line in lines)
 
 
-def _sections(file: Path, seen: tuple[Path, ...] = ()) -> dict[str, Section]:
-    """Keys by section; what is saved goes over what is written, what comes later over what comes before."""
+def klipper_files(path: str | Path) -> dict[Path, bytes]:
+    """A Klipper configuration and the files that it includes, by path, with their content.
+
+    Raises:
+        InputError: a file cannot be read.
+    """
+    files: dict[Path, bytes] = {}
+    _sections(Path(path), files=files)
+    return files
+
+
+def _sections(file: Path, seen: tuple[Path, ...] = (), files: dict[Path, bytes] | None = None) -> dict[str, Section]:
+    """Keys by section; what is saved goes over what is written, what comes later over what comes before.
+
+    The content of each file is put into `files`.
+    """
     require(is_file(file), f"{file} cannot be read: there is no such file")
     require(len(seen) < _DEEPEST, f"{file}: files include one another more than {_DEEPEST} deep")
     lines = read_text(file).splitlines()
+    if files is not None:
+        files.setdefault(file, file.read_bytes())
     written = [line for line in lines if not line.startswith(_SAVED)]
     saved = [line[len(_SAVED) :].removeprefix(" ") for line in lines if line.startswith(_SAVED)]
     result: dict[str, Section] = {}
@@ -136,7 +155,7 @@ def _sections(file: Path, seen: tuple[Path, ...] = ()) -> dict[str, Section]:
             if section.startswith("include "):
                 for other in _included(file, section.removeprefix("include ").strip()):
                     if other not in (*seen, file):
-                        for name, more in _sections(other, (*seen, file)).items():
+                        for name, more in _sections(other, (*seen, file), files).items():
                             result.setdefault(name, {}).update(more)
             else:
                 result.setdefault(section, {}).update(keys)

@@ -1,6 +1,6 @@
 """Identification: a robot's parameters from its measured motion by every method, with verdicts."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -10,7 +10,9 @@ from gough.core import outward
 from gough.core.arguments import action, flag, real, verb
 from gough.core.arrays import Array
 from gough.core.errors import AssumptionError, GoughError, InputError, require
+from gough.core.floating import defect
 from gough.core.progress import Phase, announced
+from gough.core.text import written
 from gough.core.threads import one_blas_thread
 from gough.data import MeasuredMotion
 from gough.data.motion import measured_motion
@@ -19,6 +21,7 @@ from gough.dynamics.bounds import closed_prior, residual_scale, smallest_factor,
 from gough.dynamics.causes import causes_of, larger_variants
 from gough.dynamics.effect import Effect
 from gough.dynamics.effects import catalogue, chosen_effects
+from gough.dynamics.extras import Extras, affordable
 from gough.dynamics.form_errors import with_form_errors
 from gough.dynamics.named import DEFAULT_METHODS, chosen_methods
 from gough.dynamics.noise_level import ABOUT as NOISE
@@ -35,7 +38,7 @@ from gough.dynamics.text import measured_rows
 from gough.dynamics.validation import validated
 from gough.dynamics.verdict import OTHER_MODELS, SPECTRUM, Verdict, sign_of_spectrum, verdict_of
 from gough.dynamics.with_effects import WithEffects, with_effects
-from gough.estimates import Claim, Estimate, HullStats, Method, Status, estimate
+from gough.estimates import Claim, Estimate, HullStats, Method, Status, estimate, guarded
 from gough.methods import (
     BoundingEllipsoid,
     GaussMarkov,
@@ -70,7 +73,7 @@ def identify(
     robot: DynamicModel,
     motion: MeasuredMotion,
     *,
-    methods: Mapping[str, Method[LinearProblem]] | Sequence[str] = DEFAULT_METHODS,
+    methods: Mapping[str, Method[LinearProblem]] | Sequence[str] | None = None,
     validation: MeasuredMotion | None = None,
     prior: Box | ConfidenceEllipsoid | None = None,
     bound: float | Sequence[float] | Array | None = None,
@@ -79,6 +82,7 @@ def identify(
     sigma: float | Sequence[float] | Array | None = None,
     sigma_positions: float | Sequence[float] | Array | None = None,
     compare: bool = True,
+    complete: bool = False,
     on_step: Callable[[Phase], object] = lambda _: None,
 ) -> Identified:
     """The robot's dynamic parameters by each method, the smallest error bound, and verdicts on model and prediction.
@@ -91,7 +95,8 @@ def identify(
     Args:
         robot: The model whose parameters are unknown.
         motion: What was measured.
-        methods: Names as in `METHODS`, or methods by a name of your own.
+        methods: Names as in `METHODS`, or methods by a name of your own; all are used. Without it, those of
+            `DEFAULT_METHODS` that the size of the problem affords; a note lists what is left out.
         validation: Another trajectory, on which predictions are compared with measurements.
         prior: Bounds of the parameters, or a belief about them.
         bound: No measured effort errs by more, one number or one for each actuator. Without it, the bound of each
@@ -106,6 +111,7 @@ def identify(
         sigma_positions: Standard deviation of one reading of a position, one number or one for each coordinate; without
             it, by the steps of the encoders and the spectrum above the band.
         compare: Judge the model: the robot's variants on held-out data, and effects that the model may lack.
+        complete: Use every method of the default, however long it takes.
         on_step: Called with each phase when it begins.
 
     Raises:
@@ -123,28 +129,31 @@ def identify(
         No parameters explain every row with errors below ε* = 0.0974 N·m (proven)
     """
     robot = dynamic_model(robot)
-    for each in (motion, validation):
-        if isinstance(each, RepeatedMotion):
-            raise InputError("repeats of one motion are identified by gough.dynamics.identify_repeated(robot, motion)")
-    motion = measured_motion(motion)
-    validation = None if validation is None else measured_motion(validation, "validation")
-    chosen, compare, margin = chosen_methods(methods), flag(compare, "compare"), real(margin, "margin")
+    motion, validation = _one_motion(motion), None if validation is None else _one_motion(validation, "validation")
+    chosen = chosen_methods(DEFAULT_METHODS if methods is None else methods)
+    compare, complete, margin = flag(compare, "compare"), flag(complete, "complete"), real(margin, "margin")
     action(on_step, "on_step")
     included = chosen_effects(effects)
     require(margin >= 1, f"margin must be at least 1, since no parameters explain all rows below ε*; it is {margin}")
     stated = None if bound is None else stated_bound(bound, robot.actuators)
-    noise = stated_sigma(sigma, robot.actuators, "sigma")
-    of_positions = stated_sigma(sigma_positions, robot.coordinates, "sigma_positions")
+    noise, of_positions = (
+        stated_sigma(given, channels, name)
+        for given, channels, name in (
+            (sigma, robot.actuators, "sigma"),
+            (sigma_positions, robot.coordinates, "sigma_positions"),
+        )
+    )
     begin = announced(on_step, 4 + len(chosen) + 2 * bool(compare) + (validation is not None))
     _require_rows(robot, motion, validation)
     begin("assembling the equations")
     if included:
-        extended = with_effects(robot, motion, included, prior=prior)
-        robot, prior = extended, _with_room(prior, len(extended.names))
+        robot = with_effects(robot, motion, included, prior=prior)
+        prior = _with_room(prior, len(robot.names))
     free, fixed = recorded(robot, motion, prior=prior).without_fixed()
     begin("determining the rank")
     analysis = identifiability(free)
     problem = free if analysis.is_full_rank else reduced(free, analysis)
+    extras = Extras(chosen) if complete or methods is not None else affordable(chosen, *problem.W.shape)
     begin("measuring the noise")
 
     def assembled(other: MeasuredMotion) -> LinearProblem:
@@ -166,7 +175,7 @@ def identify(
             answer = with_position_errors(answer, method, problem, errors)
         return _placed(with_form_errors(answer, method, problem, robot, motion), motion)
 
-    estimates, refused = _answers(problem, bounded, chosen, completed, lambda label: begin(f"identifying: {label}"))
+    estimates, refused = _answers(problem, bounded, extras.chosen, completed, begin)
     identified = Identified(
         robot=robot,
         motion=motion,
@@ -181,7 +190,8 @@ def identify(
         bound_is_given=stated is not None,
         margin=margin,
         fixed=fixed,
-        notes=(robot.premise,) if isinstance(robot, WithEffects) else (),
+        notes=(*((robot.premise,) if isinstance(robot, WithEffects) else ()), *filter(None, (extras.note,))),
+        left_out=extras.left_out,
         noise_level=noise_level(motion, problem, sigma=noise, errors=errors),
         physics=physics_of_first(robot, analysis, problem, estimates, None if fixed else motion),
     )
@@ -191,12 +201,18 @@ def identify(
     if validation is not None:
         begin("predicting the validation trajectory")
         identified = replace(identified, validation=validated(identified, validation))
-    identified = replace(identified, recommendation=recommend(identified, chosen, cross_validate=compare))
+    identified = replace(identified, recommendation=recommend(identified, extras.chosen, cross_validate=compare))
     identified = _judged_by_held_out(identified)
     if compare:
         begin("testing for effects that the model lacks")
         identified = replace(identified, verdict=_verdict(identified, prior))
     return identified
+
+
+def _one_motion(given: MeasuredMotion | RepeatedMotion, name: str = "motion") -> MeasuredMotion:
+    if isinstance(given, RepeatedMotion):
+        raise InputError("repeats of one motion are identified by gough.dynamics.identify_repeated(robot, motion)")
+    return measured_motion(given, name)
 
 
 def _judged_by_held_out(identified: Identified) -> Identified:
@@ -322,17 +338,17 @@ def _answers(
     bounded: LinearProblem,
     methods: Mapping[str, Method[LinearProblem]],
     completed: Callable[[Estimate, Method[LinearProblem]], Estimate],
-    on_method: Callable[[str], object],
+    begin: Callable[[str], object],
 ) -> tuple[dict[str, Estimate], dict[str, str]]:
     """Estimates by label, whatever their status; and for methods that could not begin, the reason.
 
     Statistical methods are given `problem`, sets `bounded`.
     """
-    estimates, refused = {}, {}
+    estimates, refused = dict[str, Estimate](), dict[str, str]()
     for label, method in methods.items():
-        on_method(label)
+        begin(f"identifying: {label}")
         try:
-            estimates[label] = completed(_answer(problem, bounded, method), method)
+            estimates[label] = completed(_answer(problem, bounded, method, estimates.values()), method)
         except GoughError as error:
             refused[label] = str(error)
     return estimates, refused
@@ -347,9 +363,15 @@ def _placed(answer: Estimate, motion: MeasuredMotion) -> Estimate:
     return replace(answer, notes=tuple(note.replace(numbers, text) for note in answer.notes))
 
 
-def _answer(problem: LinearProblem, bounded: LinearProblem, method: Method[LinearProblem]) -> Estimate:
+def _answer(
+    problem: LinearProblem, bounded: LinearProblem, method: Method[LinearProblem], known: Iterable[Estimate]
+) -> Estimate:
     if isinstance(method, _STATISTICAL):
         return estimate(problem, method, strict=False)
+    if isinstance(method, TightEllipsoid):  # it begins with the hull, which may be known
+        hull = next((each for each in known if each.method == written(LinearHull())), None)
+        if hull is not None:
+            return replace(guarded(method.within(bounded, hull), defect()), unknowns=problem.unknowns)
     if not isinstance(method, _OF_THE_SET):
         bounded = replace(bounded, unknowns=problem.unknowns)
     try:

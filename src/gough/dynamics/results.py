@@ -464,6 +464,9 @@ class Identified(RobotEstimates):
     """The finding from all tests; None where the model was not judged."""
     recommendation: Recommendation | None = None
     """The method whose answer to use, by held-out prediction and coverage."""
+    left_out: tuple[str, ...] = ()
+    """Methods of the default that were not used, since the problem is large and nobody asked for them; a note says how
+    to ask."""
     notes: tuple[str, ...] = ()
     premises: tuple[str, ...] = ()
     """What the answer rests on besides the data and was not stated, such as dimensions; the first of the verdicts."""

@@ -1,8 +1,9 @@
 """Kinematic calibration: a robot's blueprint and measured poses become its geometry, with verdicts."""
 
+from gough.core.rigid import RigidMotion
 from gough.geometry.calibrate import calibrate, cross_validate, estimated_frames, rezero, robot_frame
 from gough.geometry.days import Recalibrated, recalibrate
-from gough.geometry.frames import Frames, Placement, RigidMotion, StatedFrames, hand_eye, procrustes, refined
+from gough.geometry.frames import Frames, Placement, StatedFrames, hand_eye, procrustes, refined
 from gough.geometry.gauges import CentroidGauge, Gauge, PointGauge, Procrustes, Regauged, regauged
 from gough.geometry.geometric import geometric
 from gough.geometry.held_out import HeldOut, held_out

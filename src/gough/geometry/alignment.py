@@ -4,9 +4,10 @@ import numpy as np
 
 from gough.core.arrays import Array, Mask
 from gough.core.errors import InputError, require
+from gough.core.rigid import RigidMotion
 from gough.core.rotations import angle_between, nearest_rotation
 from gough.data import Poses
-from gough.geometry.frames import Frames, Placement, RigidMotion, StatedFrames, hand_eye, procrustes, refined
+from gough.geometry.frames import Frames, Placement, StatedFrames, hand_eye, procrustes, refined
 from gough.robots.gough_platform import GoughPlatform
 from gough.robots.kinematics import KinematicModel, PlatformPoses, PoseFinder, all_derivatives
 

@@ -10,6 +10,7 @@ import numpy as np
 from gough.core.arguments import flag, one_of, texts, verb
 from gough.core.arrays import Array
 from gough.core.errors import GoughError, InputError, require
+from gough.core.rigid import RigidMotion
 from gough.core.rotations import exp, log
 from gough.core.text import number
 from gough.data import Poses
@@ -23,13 +24,7 @@ from gough.geometry.common_errors import with_common_errors
 from gough.geometry.descent import Arrived, approach, approach_robustly
 from gough.geometry.diagnosis import Diagnosis, conventions, effects, is_doubtful, warnings
 from gough.geometry.framed import base_names, moved_frames, platform_names
-from gough.geometry.frames import (
-    Frames,
-    Placement,
-    RigidMotion,
-    StatedFrames,
-    require_of_robot,
-)
+from gough.geometry.frames import Frames, Placement, StatedFrames, require_of_robot
 from gough.geometry.geometric import BASE, PLATFORM, SCALE, geometric
 from gough.geometry.held_out import HeldOut, closure, held_out
 from gough.geometry.reading_noise import ReadingNoise, reading_noise
@@ -141,7 +136,7 @@ def calibrate(
             or "the iteration diverges: check units, frames and the order of the readings"
         )
         raise InputError(f"the {model.name} cannot be calibrated from these poses: {why} ({error})") from error
-    values, answer = _values(problem, answer, near, exact_counts=bool(sought) or isinstance(frames, StatedFrames))
+    values, answer = _values(problem, answer, near)
     factor = float(values[-1]) if scale else 1.0
     parameters = values[: len(model.names)]
     found_frames = placed.found(values[len(model.names) + len(model.chains) :], factor, answer)
@@ -169,12 +164,13 @@ def calibrate(
     )
 
 
-def _values(
-    problem: NonlinearProblem, answer: Estimate, near: Array | None, *, exact_counts: bool
-) -> tuple[Array, Estimate]:
-    """All unknowns after the calibration; an answer whose equations hold to rounding is one, if this counts.
+def _values(problem: NonlinearProblem, answer: Estimate, near: Array | None) -> tuple[Array, Estimate]:
+    """All unknowns after the calibration, and the answer: settled, too, where it is an isolated exact solution.
 
-    Where the iteration diverged, those from which it began: mistakes are sought there.
+    Data without noise have σ so small that no step of rounding errors is small against it. Where all equations hold to
+    rounding and their derivatives have full rank, no other solution is near, so that such steps lead nowhere.
+
+    Where the iteration diverged, the unknowns from which it began: mistakes are sought there.
     """
     assert problem.unknowns.nominal is not None
     values = problem.unknowns.nominal.copy()
@@ -183,10 +179,17 @@ def _values(
     for name, value in zip(answer.unknowns.names, answer.value, strict=True):
         if name in problem.unknowns.names:
             values[problem.unknowns.index(name)] = value
-    if answer.status is Status.MAX_STEPS and exact_counts:  # steps of rounding errors do not shrink
-        exact = bool(abs(problem.equations.residuals(values, problem.measured)).max() < _ROUNDING)
-        answer = replace(answer, status=Status.OK) if exact else answer
+    if answer.status is Status.MAX_STEPS and _is_isolated_solution(problem, values):
+        answer = replace(answer, status=Status.OK)
     return values, answer
+
+
+def _is_isolated_solution(problem: NonlinearProblem, values: Array) -> bool:
+    """Whether all equations hold to rounding, and determine the free unknowns to first order."""
+    if not abs(problem.equations.residuals(values, problem.measured)).max() < _ROUNDING:
+        return False
+    found = identifiability(problem.linearize(values).without_fixed()[0])
+    return found.is_full_rank
 
 
 def _diagnosed(  # noqa: PLR0917 - what a calibration knows at its end

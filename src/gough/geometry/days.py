@@ -15,6 +15,7 @@ from gough.answers import Answer
 from gough.core.arguments import instance, real, verb
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import InputError, require
+from gough.core.rigid import RigidMotion
 from gough.core.rotations import log, nearest_rotation
 from gough.core.tables import Cell, Column, Table, table
 from gough.core.text import counted, number, plus_minus
@@ -23,7 +24,7 @@ from gough.data.pose_files import poses_of
 from gough.geometry.chain_equations import ChainEquations
 from gough.geometry.descent import approach
 from gough.geometry.framed import base_names, framed, motion_of, moved_frames, platform_names
-from gough.geometry.frames import Frames, RigidMotion, StatedFrames, hand_eye, procrustes
+from gough.geometry.frames import Frames, StatedFrames, hand_eye, procrustes
 from gough.geometry.geometric import BASE, gain_names
 from gough.geometry.held_out import HeldOut, held_out
 from gough.geometry.machine import MachineGeometry, with_values

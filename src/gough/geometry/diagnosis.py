@@ -11,7 +11,7 @@ from gough.core.text import listed, number
 from gough.data import Poses
 from gough.geometry.alignment import moved_to_robot
 from gough.geometry.blueprint_evidence import Evidence, evidence_of, readings_of
-from gough.geometry.mistake import Corrected, Mistake, Stated
+from gough.geometry.mistake import Corrected, Mistake, Stated, worst_first
 from gough.geometry.mistakes import catalogue
 from gough.geometry.mistakes.exchanged import MISTAKE as EXCHANGED
 from gough.geometry.mistakes.still import MISTAKE as STILL
@@ -21,7 +21,11 @@ from gough.geometry.rigid_columns import at_base, at_platform
 from gough.robots.kinematics import KinematicModel
 
 _JUDGED = 48
-"""Poses at which conventions are judged."""
+"""Poses at which conventions are judged …"""
+_WORST = 6
+"""… and, of more poses, so many that are farthest from the blueprint: wrong single poses must be among them."""
+_SEARCHED = 4096
+"""Poses, evenly chosen, among which the worst are sought."""
 _UNEXPLAINED = 0.01
 """Part of a reading's variance that a blueprint may leave before conventions are doubted …"""
 _SLOPE = 0.1
@@ -107,7 +111,7 @@ def conventions(
         poses: The poses as stated.
         in_robot_frame: Whether they are stated to be in the robot's frame.
     """
-    rows = _some(poses)
+    rows = _judged_rows(model, blueprint, poses, in_robot_frame=in_robot_frame)
     some = poses.select(rows)
     predicted = readings_of(model, blueprint, some) if in_robot_frame else None
     aligned = predicted if in_robot_frame else _aligned_readings(model, blueprint, some)
@@ -275,8 +279,22 @@ def _accused(test: Test, tests: NestedTests, theta: Array, families: int) -> Acc
     return Accusation(test.mistake.name, f"{words}. {test.mistake.advice}", p, poses=tuple(worst))
 
 
-def _some(poses: Poses) -> Integers:
-    return np.unique(np.linspace(0, len(poses) - 1, min(len(poses), _JUDGED)).astype(int))
+def _some(poses: Poses, most: int = _JUDGED) -> Integers:
+    return np.unique(np.linspace(0, len(poses) - 1, min(len(poses), most)).astype(int))
+
+
+def _judged_rows(model: KinematicModel, blueprint: Array, poses: Poses, *, in_robot_frame: bool) -> Integers:
+    """Numbers of the poses at which conventions are judged: evenly chosen ones, and the worst of all."""
+    rows = _some(poses)
+    if len(rows) == len(poses):
+        return rows
+    searched = _some(poses, _SEARCHED)
+    whole = poses.select(searched)
+    aligned = readings_of(model, blueprint, whole) if in_robot_frame else _aligned_readings(model, blueprint, whole)
+    if aligned is None:
+        return rows
+    worst = searched[worst_first(whole.readings, aligned)[:_WORST]]
+    return np.asarray(np.union1d(rows, worst), dtype=np.int64)
 
 
 def _aligned_readings(model: KinematicModel, blueprint: Array, poses: Poses) -> Array | None:

@@ -6,9 +6,10 @@ from typing import Literal
 import numpy as np
 
 from gough.core.arrays import Array
+from gough.core.rigid import RigidMotion
 from gough.core.rotations import exp
 from gough.data import Poses
-from gough.geometry.frames import Frames, RigidMotion
+from gough.geometry.frames import Frames
 from gough.geometry.geometric import BASE, PLATFORM, geometric
 from gough.problem import NonlinearProblem
 from gough.robots.kinematics import KinematicModel

@@ -6,16 +6,16 @@ robot-world and hand–eye problem.
 """
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
 from gough.core.arrays import Array, ArrayValue, array
-from gough.core.errors import InputError, require
+from gough.core.errors import require
+from gough.core.rigid import RigidMotion, require_turns, shah, with_translations
 from gough.core.rotations import (
     angle_between,
     cross_matrix,
-    exp,
     from_quaternion,
     is_rotation,
     log,
@@ -32,32 +32,6 @@ _TILT = 5.0
 """Degrees by which a robot that turns about z alone may seem to tilt."""
 _UNIT = 1e-3
 """The length of a stated quaternion may differ from 1 by so much; it means the rotation of the unit quaternion."""
-
-
-class RigidMotion(NamedTuple):
-    """Rigid motions p ↦ R p + t, one or many.
-
-    Examples:
-        >>> move = RigidMotion(np.eye(3), np.array([0.0, 0.0, 1.0]))
-        >>> (move @ move).t, move.inverse().t
-        (array([0., 0., 2.]), array([-0., -0., -1.]))
-    """
-
-    R: Array
-    t: Array
-
-    def __matmul__(self, other: "RigidMotion") -> "RigidMotion":
-        """First `other`, then this one."""
-        return RigidMotion(self.R @ other.R, (self.R @ other.t[..., None])[..., 0] + self.t)
-
-    def inverse(self) -> "RigidMotion":
-        """The way back."""
-        back = np.swapaxes(self.R, -1, -2)
-        return RigidMotion(back, -(back @ self.t[..., None])[..., 0])
-
-    def of(self, points: Any) -> Array:
-        """Points (N, 3) moved by one motion."""
-        return np.asarray(np.asarray(points) @ self.R.T + self.t)
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,6 +205,7 @@ def hand_eye(measured: RigidMotion, modeled: RigidMotion, method: Linear = "shah
         InputError: fewer than three poses, or orientations that do not determine the frames.
 
     Examples:
+        >>> from gough.core.rotations import exp
         >>> rng = np.random.default_rng(1)
         >>> B = RigidMotion(exp(0.3 * rng.normal(size=(9, 3))), rng.normal(size=(9, 3)))
         >>> Z, X = RigidMotion(exp(np.array([0.1, 2.0, 0.3])), np.ones(3)), RigidMotion(exp(np.ones(3)), np.zeros(3))
@@ -239,12 +214,10 @@ def hand_eye(measured: RigidMotion, modeled: RigidMotion, method: Linear = "shah
         (array([1., 1., 1.]), True)
     """
     require(len(measured.R) == len(modeled.R) >= 3, "frames need at least three poses, measured and modeled alike")
-    _require_turns(modeled)
-    R_X, R_Z = {"shah": _shah, "li": _li, "andreff": _andreff}[method](measured, modeled)
-    A = np.concatenate([np.hstack([R, -np.eye(3)]) for R in measured.R])
-    rest = (R_Z @ modeled.t[..., None])[..., 0] - measured.t
-    t, *_ = np.linalg.lstsq(A, rest.reshape(-1), rcond=None)
-    return _frames(RigidMotion(R_Z, t[3:]), RigidMotion(R_X, t[:3]), measured, modeled)
+    require_turns(modeled)
+    R_X, R_Z = {"shah": shah, "li": _li, "andreff": _andreff}[method](measured, modeled)
+    X, Z = with_translations(measured, modeled, R_X, R_Z)
+    return _frames(Z, X, measured, modeled)
 
 
 def refined(
@@ -256,6 +229,7 @@ def refined(
     their residuals turn out to be. The covariance has the size that the residuals show.
 
     Examples:
+        >>> from gough.core.rotations import exp
         >>> rng = np.random.default_rng(1)
         >>> B = RigidMotion(exp(0.3 * rng.normal(size=(30, 3))), rng.normal(size=(30, 3)))
         >>> A = RigidMotion(exp(1e-3 * rng.normal(size=(30, 3))) @ B.R, B.t + 1e-3 * rng.normal(size=(30, 3)))
@@ -273,7 +247,7 @@ def refined(
         W, z = (J / scale[:, None]).reshape(-1, 12), (e / scale).reshape(-1)
         covariance = np.linalg.inv(W.T @ W)
         step = -covariance @ (W.T @ z)
-        base, target = _moved(base, step[:6]), _moved(target, step[6:])
+        base, target = base.stepped(step[:6]), target.stepped(step[6:])
         if (abs(step) <= 1e-6 * np.sqrt(covariance.diagonal())).all():
             break
     dof = max(e.size - 12, 1)
@@ -298,24 +272,6 @@ def procrustes(points: Any, onto: Any, *, mirrored: bool = False) -> tuple[Rigid
     R = -nearest_rotation(-H) if mirrored else nearest_rotation(H)
     motion = RigidMotion(R, q - R @ p)
     return motion, float(np.sqrt(((motion.of(P) - Q) ** 2).sum(axis=1).mean()))
-
-
-def _require_turns(modeled: RigidMotion) -> None:
-    turns = log(modeled.R @ modeled.R[0].T)
-    spread = np.linalg.svd(turns, compute_uv=False)
-    if spread[1] < 1e-6 * max(spread[0], 1e-3):
-        raise InputError(
-            "the poses turn about one axis only, or not at all, so that they do not determine how the target sits on "
-            "the platform: measure poses that tilt in several directions"
-        )
-
-
-def _shah(A: RigidMotion, B: RigidMotion) -> tuple[Array, Array]:
-    K = np.einsum("nij,nkl->ikjl", B.R, A.R).reshape(9, 9)
-    U, _, V = np.linalg.svd(K)
-    X, Z = V[0].reshape(3, 3).T, U[:, 0].reshape(3, 3).T  # vec stacks columns
-    sign = np.sign(np.linalg.det(X))
-    return nearest_rotation(sign * X), nearest_rotation(sign * Z)
 
 
 def _li(A: RigidMotion, B: RigidMotion) -> tuple[Array, Array]:
@@ -352,11 +308,6 @@ def _errors(base: RigidMotion, target: RigidMotion, measured: RigidMotion, model
     predicted = base @ modeled @ target.inverse()
     turn = log(measured.R @ np.swapaxes(predicted.R, -1, -2))
     return np.hstack([measured.t - predicted.t, turn])
-
-
-def _moved(motion: RigidMotion, step: Array) -> RigidMotion:
-    """Shifted by a step's first three entries, turned by its last three about its own origin."""
-    return RigidMotion(exp(step[3:]) @ motion.R, motion.t + step[:3])
 
 
 def _derivatives(base: RigidMotion, target: RigidMotion, modeled: RigidMotion) -> Array:

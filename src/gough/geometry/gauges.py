@@ -12,8 +12,9 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError
+from gough.core.rigid import RigidMotion
 from gough.core.rotations import cross_matrix, exp
-from gough.geometry.frames import RigidMotion, procrustes
+from gough.geometry.frames import procrustes
 from gough.robots.gough_platform import GoughPlatform
 
 

@@ -7,9 +7,10 @@ import numpy as np
 
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import InputError, require
+from gough.core.rigid import RigidMotion
 from gough.core.rotations import to_quaternion
 from gough.core.units import SMALLEST
-from gough.geometry.frames import Frames, RigidMotion
+from gough.geometry.frames import Frames
 from gough.geometry.gauges import regauged
 from gough.geometry.printers import CalibratedPrinter
 from gough.geometry.results import Calibrated, CalibratedParameters

@@ -53,16 +53,23 @@ class Stated:
         return self.whole.select(self.rows)
 
     def worst(self) -> list[int]:
-        """Poses, counted among `rows`, by how far their readings are from the blueprint's, worst first.
+        """Poses, counted among `rows`, by how far their readings are from the blueprint's, worst first."""
+        return [] if self.aligned is None else worst_first(self.poses.readings, self.aligned).tolist()
 
-        Zeros of readings are taken out by medians, which single poses do not move.
-        """
-        if self.aligned is None:
-            return []
-        away = self.poses.readings - self.aligned
-        away = away - np.median(away, axis=0)
-        usual = np.maximum(np.median(abs(away), axis=0), 1e-12)
-        return [int(k) for k in np.argsort(-((away / usual) ** 2).mean(axis=1))]
+
+def worst_first(readings: Array, predicted: Array) -> Integers:
+    """Numbers of poses by how far their readings are from those predicted, worst first.
+
+    Zeros of readings are taken out by medians, which single poses do not move.
+
+    Examples:
+        >>> worst_first(np.array([[1.0], [1.1], [9.0], [1.0]]), np.zeros((4, 1)))[0]
+        np.int64(2)
+    """
+    away = readings - predicted
+    away = away - np.median(away, axis=0)
+    usual = np.maximum(np.median(abs(away), axis=0), 1e-12)
+    return np.asarray(np.argsort(-((away / usual) ** 2).mean(axis=1)), dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)

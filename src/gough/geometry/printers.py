@@ -11,7 +11,7 @@ from gough.core.errors import InputError, require
 from gough.core.tables import Table, table
 from gough.core.text import number
 from gough.data import KlipperDelta, klipper_block
-from gough.estimates import Estimate, estimate
+from gough.estimates import Estimate, EstimationError, Status, estimate
 from gough.geometry.probe_mistakes import TOLERANCES, WrongPoint, wrong_point
 from gough.geometry.results import CalibratedParameters, shown_unit
 from gough.kernels import Kernel
@@ -178,6 +178,10 @@ def calibrate_printer(probes: KlipperDelta) -> CalibratedPrinter:
     problem = probed(model, probes)
     try:
         answer = estimate(problem, GaussNewton(LeastSquares(), rtol=1e-6))
+    except EstimationError as error:
+        if error.estimate.status is not Status.MAX_STEPS:
+            raise
+        raise EstimationError(error.estimate, _UNSETTLED) from error
     except InputError as error:
         raise _out_of_reach(probes) from error
     values = model.nominal.copy()
@@ -214,6 +218,10 @@ def _out_of_reach(probes: KlipperDelta) -> InputError:
     )
 
 
+_UNSETTLED = (
+    "The iteration does not settle: the probed points determine the geometry too weakly, or one of them is wrong. "
+    "Probe more points, spread over the whole bed, or measure distances of a printed object too."
+)
 _DISTANCE_WEIGHT = 0.5
 """Over this share, Klipper weights all probed heights together as it does all distances."""
 _HEIGHTS_ALONE = ("endstop_a", "endstop_b", "endstop_c", "radius", "angle_a", "angle_b")

@@ -27,7 +27,5 @@ CAMPAIGNS: Mapping[str, tuple[int, int]] = MappingProxyType(
     {"palida": (palida_paper.FEW, PALIDA_REPETITIONS), "gough-vision": (vision.FEW, vision.IN_PRINT)}
 )
 """Papers that repeat experiments: how often by default, and how often in print."""
-LEDGERS = ("campaign-*.jsonl",)
-"""Files of results of campaigns, in the folder of a reproduction; an interrupted campaign goes on from them."""
 
-__all__ = ["CAMPAIGNS", "LEDGERS", "PAPERS", "Reproduction"]
+__all__ = ["CAMPAIGNS", "PAPERS", "Reproduction"]

@@ -44,12 +44,16 @@ _NEEDS = (
 
 
 def certified_printer_documents(title: str, answer: CertifiedPrinter) -> dict[str, bytes]:
-    """The files by name: report.html and certification.json, of a printer's probed heights."""
+    """The files by name: report.html, certification.json and certificates, of a printer's probed heights."""
     kind: Any = "bad" if answer.refuted else "good"
     first = Verdict(answer.headlines()[0], kind, "Compare ε with the repeatability of the probe.")
     sections = (Section("The smallest tolerance", (answer.table(),)),)
     page = Page(title, (), (), (first, *map(Verdict, answer.verdicts)), sections)
-    return page.files() | {"certification.json": f"{answer.to_json()}\n".encode()}
+    files = page.files() | {"certification.json": f"{answer.to_json()}\n".encode()}
+    if answer.certificates is not None and answer.certificates.texts:
+        files |= {f"certificates/{name}": text.encode() for name, text in answer.certificates.texts.items()}
+        files |= {f"certificates/{SOURCES}/{name}": content for name, content in answer.certificates.files.items()}
+    return files
 
 
 def certification_documents(

@@ -74,7 +74,7 @@ def camera_documents(calibrated: CalibratedCamera, pictures: Sequence[Drawing] =
         Section("Lens", () if choice is None else (choice.table(), tag("p", choice.verdict))),
         Section("Residuals", (residuals,)),
         Section("Detected dots", (tag("ul", *links) if links else "",)),
-        Section("Images that were not used", (_reasons(calibrated.rejected),)),
+        Section("Images that were not used", (reasons(calibrated.rejected),)),
     )
     about = "Standard deviations come from the scatter of the dots; the size of the target is taken as described."
     page = Page("Calibration of a camera", (str(calibrated).splitlines()[0], about), sections=sections)
@@ -116,13 +116,13 @@ def budget_table(images: MeasuredImages) -> Table:
             continue
         if part in {"size", "target"} and not budget[part].any():
             continue
-        sigma = np.median(_deviations(budget[part]), axis=0)
+        sigma = np.median(deviations(budget[part]), axis=0)
         rows.append([cause, *(f"{1e6 * s:.2f}" for s in sigma[:3]), *(f"{1e3 * np.degrees(s):.3f}" for s in sigma[3:])])
     heads = ["standard deviation by", "x, µm", "y, µm", "z, µm", "rx, mdeg", "ry, mdeg", "rz, mdeg"]
     return table(heads, rows, "lrrrrrr", "Error budget of a pose (median over the images)")
 
 
-def _deviations(C: Array) -> Array:
+def deviations(C: Array) -> Array:
     """Standard deviations (N, 6) of covariances (N, 6, 6)."""
     return np.sqrt(np.maximum(np.diagonal(C, axis1=1, axis2=2), 0.0))
 
@@ -166,7 +166,7 @@ def pose_documents(
         Section("Error budget", (budget_table(images),)),
         Section("Repeatability, in m and rad", (repeats,)),
         Section("Poses", (table(heads, rows, "lrrrrrr", "Poses with their standard deviations"),)),
-        Section("Images without a pose", (_reasons(images.rejected),)),
+        Section("Images without a pose", (reasons(images.rejected),)),
     )
     n = len(images) + len(images.rejected)
     frame = "Positions are in the camera's frame: x right, y down, z forward."
@@ -177,21 +177,21 @@ def pose_documents(
         "noise": float(np.median([pose.noise for pose in images.measured])),
         "rejected": [{"image": image, "reason": why} for image, why in images.rejected],
         "sigma": sigma.tolist(),
-        "budget": {part: _deviations(C).tolist() for part, C in images.budget().items()},
+        "budget": {part: deviations(C).tolist() for part, C in images.budget().items()},
         "half_width": None if poses.half_width is None else poses.half_width.tolist(),
         "names": images.names,
-        "repeatability": None if repeatability is None else _scatter(repeatability),
+        "repeatability": None if repeatability is None else scatter(repeatability),
         "test": None if test is None else _tests(test),
     }
     files = {
-        "poses.csv": _csv(poses, reading_unit, images.names),
+        "poses.csv": poses_csv(poses, reading_unit, images.names),
         "poses.json": (json.dumps(answer, ensure_ascii=False, indent=1) + "\n").encode(),
         "report.html": page.html().encode(),
     }
-    return files if averaged is None else files | {"averaged.csv": _csv(averaged, reading_unit)}
+    return files if averaged is None else files | {"averaged.csv": poses_csv(averaged, reading_unit)}
 
 
-def _scatter(repeatability: Repeatability) -> dict[str, Any]:
+def scatter(repeatability: Repeatability) -> dict[str, Any]:
     parts = (("within", repeatability.within), ("between", repeatability.between))
     return {"names": repeatability.names, **{name: None if v is None else v.tolist() for name, v in parts}}
 
@@ -218,11 +218,11 @@ def _micro(sigma: Array) -> list[str]:
     return [*(f"{1e6 * s:.2f}" for s in sigma[:3]), f"{1000 * turn:.2f}"]
 
 
-def _reasons(rejected: Sequence[tuple[str, str]]) -> Table | None:
+def reasons(rejected: Sequence[tuple[str, str]]) -> Table | None:
     return table(["image", "reason"], rejected, "lw", "Images that were not used") if rejected else None
 
 
-def _csv(poses: Poses, reading_unit: str, images: Sequence[str] = ()) -> bytes:
+def poses_csv(poses: Poses, reading_unit: str, images: Sequence[str] = ()) -> bytes:
     with TemporaryDirectory() as folder:
         path = Path(folder, "poses.csv")
         write_poses(path, poses, reading_unit=reading_unit, images=images)

@@ -27,6 +27,9 @@ from gough.robots.kinematics import (
 
 _STEPS = 80
 _STILL = 1e-11
+_ROUGH = 1e-3
+_FLAT = 0.05
+"""Anchors are taken as lying in one plane if their smallest extent is below this share of their largest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,8 +265,16 @@ class CableRobot(ArrayValue):
 
     def forward(self, parameters: Any, readings: Any, guess: PlatformPoses | None = None) -> PlatformPoses:
         """Poses at readings (N, cables): those at which the lengths fit best, by least squares from a guess."""
+        return self._fitted(parameters, readings, guess, _STILL)
+
+    def rough_poses(self, parameters: Any, readings: Any) -> PlatformPoses:
+        """Poses near those of `forward`, where a search begins: to about 1e-3 of the distances between anchors."""
+        return self._fitted(parameters, readings, None, _ROUGH * float(np.ptp(self.anchors, axis=0).max()))
+
+    def _fitted(self, parameters: Any, readings: Any, guess: PlatformPoses | None, still: float) -> PlatformPoses:
+        """Poses by Gauss–Newton, until a step is smaller than `still` (m and rad)."""
         theta, values = checked(self, parameters), checked_readings(self, readings)
-        start = as_guess(self._home() if guess is None else guess, len(values))
+        start = as_guess(self._first_guess(theta, values) if guess is None else guess, len(values))
         p, R = start.position.copy(), start.rotation.copy()
         free, derivatives = list(self.freedoms), all_derivatives(self.chain_kernel("length"))
         largest = 0.2 * float(np.ptp(self.anchors, axis=0).max())
@@ -283,7 +294,7 @@ class CableRobot(ArrayValue):
             p[todo] += step[:, :3]
             if self.has_orientation:
                 R[todo] = exp(step[:, 3:]) @ R[todo]
-            moving = ~good | (abs(step).max(axis=1) > _STILL)
+            moving = ~good | (abs(step).max(axis=1) > still)
             todo = todo[moving]
             if not todo.size:
                 return PlatformPoses(p, R)
@@ -292,6 +303,33 @@ class CableRobot(ArrayValue):
             f"({todo.size} of {len(values)} samples): check the readings' unit, sign and order of the cables, the "
             "anchors, or state home, a position inside the workspace"
         )
+
+    def _first_guess(self, theta: Array, readings: Array) -> PlatformPoses:
+        """Where differences of squared lengths, which are linear in the position, put a point; else home.
+
+        One cable more than coordinates is needed, and anchors that do not lie in one plane, or on a line.
+        """
+        n, k, dim = len(self.anchors), len(self._stems), self.dimensions
+        if self.points is not None or n <= dim or not self.reading_is_linear:
+            return self._home()
+        rows = theta[: n * k].reshape(n, k)
+        lengths = rows[:, -1] + np.asarray(self.gain) * readings
+        a = rows[:, :dim] - rows[:, :dim].mean(axis=0)
+        U, s, Vt = np.linalg.svd(2 * a, full_matrices=False)
+        if not s[-1] > _FLAT * s[0]:
+            return self._home()
+        squares = (rows[:, :dim] ** 2).sum(axis=1) - lengths**2
+        place = (squares - squares.mean(axis=1, keepdims=True)) @ U / s @ Vt
+        found = np.zeros((len(readings), 3))
+        found[:, :dim] = place
+        good = np.isfinite(place).all(axis=1)
+        found[~good] = self._home().position
+        return PlatformPoses(found, np.repeat(np.eye(3)[None], len(readings), axis=0))
+
+    @property
+    def reading_is_linear(self) -> bool:
+        """Whether derivatives of the cables' equations as lengths do not depend on the readings."""
+        return not self.gains and self.buildup is None and self.elongation is None
 
     def _home(self) -> PlatformPoses:
         middle = np.zeros(3)

@@ -9,9 +9,9 @@ import numpy as np
 
 from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import require
+from gough.core.rigid import RigidMotion
 from gough.core.rotations import exp
 from gough.data import Poses
-from gough.geometry.frames import RigidMotion
 from gough.robots import GoughPlatform, PlatformPoses
 
 TRAVEL = 0.14

@@ -1,24 +1,19 @@
 """Monte-Carlo campaigns: the same experiment again and again, to see how estimates spread around the truth."""
 
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from contextlib import nullcontext
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from gough import __version__
+from gough.campaigns import Campaign
 from gough.core.errors import GoughError, InputError, nearest, require
-from gough.core.progress import OnProgress, Progress
+from gough.core.progress import OnProgress
 from gough.core.tables import Table
-from gough.core.threads import one_blas_thread
 from gough.estimates import Estimate, Status
 from gough.region import ConfidenceEllipsoid
-from gough.simulate.ledger import Ledger, digest
 from gough.simulate.spread import Spread, spread_of
 
 Design = Callable[[np.random.Generator], Any]
@@ -68,14 +63,14 @@ class MonteCarlo:
     @property
     def digest(self) -> str:
         """Fingerprint of all that decides the results of a repetition; their number does not."""
-        return digest((__version__, self.designs, self.estimators, self.truth, self.seed))
+        return self._tasks({}).fingerprint
 
     def run(
         self,
         path: str | Path | None = None,
         *,
-        executor: Executor | None = None,
-        window: int = 32,
+        executor: Any = None,
+        workers: int = 1,
         on_progress: OnProgress = lambda _: None,
     ) -> "Campaigned":
         """All repetitions, those that `path` has already left out.
@@ -83,83 +78,57 @@ class MonteCarlo:
         Args:
             path: A file to which each result is appended when it is there; a campaign that was killed goes on from it,
                 and one with more repetitions adds to it.
-            executor: Runs repetitions elsewhere; None runs them here, one after the other.
-            window: Number of repetitions that are handed to the executor at a time.
+            executor: Where repetitions run: an executor of `gough.campaigns` or `concurrent.futures`; here by default.
+            workers: Number of processes of this machine, where no executor is given.
             on_progress: Called after each repetition.
 
         Raises:
             InputError: the file belongs to another campaign, or is in use.
+            KeyboardInterrupt: Ctrl-C; repetitions that were running are finished and kept.
         """
-        keys = [(design, i) for design in self.designs for i in range(self.repetitions)]
-        with Ledger(path, self.digest) if path is not None else nullcontext() as ledger:
-            results: dict[str, Any] = {} if ledger is None else ledger.results
-            missing = [key for key in keys if _name(*key) not in results]
-            done = count(len(keys) - len(missing))
-            on_progress(Progress(next(done), len(keys)))
+        tasks = {_name(design, i): (design, i) for design in self.designs for i in range(self.repetitions)}
+        campaign = self._tasks(tasks)
+        results = campaign.run(path, executor=executor, workers=workers, on_progress=on_progress)
+        return Campaigned(self, MappingProxyType(results))
 
-            def arrived(key: tuple[str, int], result: Any) -> None:
-                if ledger is None:
-                    results[_name(*key)] = result
-                else:
-                    ledger.append(_name(*key), result)
-                on_progress(Progress(next(done), len(keys)))
-
-            if executor is None:
-                for key in missing:
-                    arrived(key, _repetition(self, *key))
-            else:
-                self._parallel(missing, executor, window, arrived)
-        return Campaigned(self, MappingProxyType({name: results[name] for name in (_name(*key) for key in keys)}))
-
-    def _parallel(
-        self,
-        keys: Sequence[tuple[str, int]],
-        executor: Executor,
-        window: int,
-        arrived: Callable[[tuple[str, int], Any], None],
-    ) -> None:
-        """Keep so many repetitions under way; when one fails or the user interrupts, the others are called off."""
-        waiting = list(reversed(keys))
-        under_way: dict[Future[Any], tuple[str, int]] = {}
-        try:
-            while waiting or under_way:
-                while waiting and len(under_way) < window:
-                    key = waiting.pop()
-                    under_way[executor.submit(_repetition, self, *key)] = key
-                for future in wait(under_way, return_when=FIRST_COMPLETED).done:
-                    arrived(under_way.pop(future), future.result())
-        finally:
-            for future in under_way:
-                future.cancel()
+    def _tasks(self, tasks: Mapping[str, tuple[Any, ...]]) -> Campaign[dict[str, Any]]:
+        parts = (dict(self.designs), dict(self.estimators), dict(self.truth))
+        return Campaign(_repetition, tasks, (*parts, self.seed))
 
 
 def _name(design: str, number: int) -> str:
     return f"{design}/{number}"
 
 
-def _repetition(campaign: MonteCarlo, design: str, number: int) -> dict[str, Any]:
-    """The answer of each estimator to one repetition, as plain data; in one thread, since others run beside it."""
-    with one_blas_thread():
-        data = campaign.designs[design](np.random.default_rng([campaign.seed, number]))
-        return {label: _outcome(campaign, estimator, data) for label, estimator in campaign.estimators.items()}
+def _repetition(  # noqa: PLR0917 - a campaign's parts, and which repetition
+    designs: Mapping[str, Design],
+    estimators: Mapping[str, Estimator],
+    truths: Mapping[str, float],
+    seed: int,
+    design: str,
+    number: int,
+) -> dict[str, Any]:
+    """The answer of each estimator to one repetition, as plain data."""
+    data = designs[design](np.random.default_rng([seed, number]))  # the same noise for every design
+    return {label: _outcome(truths, estimator, data) for label, estimator in estimators.items()}
 
 
-def _outcome(campaign: MonteCarlo, estimator: Estimator, data: Any) -> dict[str, Any]:
+def _outcome(truths: Mapping[str, float], estimator: Estimator, data: Any) -> dict[str, Any]:
     try:
         answer = estimator(data)
     except GoughError as error:
         return {"failed": str(error)}
     if answer.status is not Status.OK:
         return {"failed": answer.status.value}
-    names = [name for name in answer.unknowns.names if name in campaign.truth]
+    names = [name for name in answer.unknowns.names if name in truths]
     if not names:
-        known, estimated = list(campaign.truth), answer.unknowns.names
+        known, estimated = list(truths), answer.unknowns.names
         raise InputError(
             f"none of the estimated unknowns ({', '.join(estimated[:5])}, …) has a true value"
             f"{nearest(estimated[0], known)}: name them in truth as the estimate does"
         )
     own = answer.marginal(*names)
-    truth = np.array([campaign.truth[name] for name in names])
+    truth = np.array([truths[name] for name in names])
     outcome: dict[str, Any] = {"names": names, "value": own.value.tolist()}
     if isinstance(own.region, ConfidenceEllipsoid):
         interval = own.region.interval()

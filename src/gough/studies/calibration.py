@@ -14,6 +14,7 @@ from gough.core.arguments import as_path
 from gough.core.errors import GoughError, InputError, require
 from gough.core.progress import Phase
 from gough.data import Poses, averaged, read_klipper, read_poses
+from gough.data.klipper import klipper_files
 from gough.geometry import (
     Calibrated,
     CalibratedPrinter,
@@ -230,15 +231,17 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
                 result[pattern] = quantity(value, units.pop())
             return result
 
-    def certify(self, on_step: Callable[[Phase], object] = lambda _: None) -> Certification:
-        """Read, calibrate and prove what the table [certify] asks for.
+    def certify(
+        self, on_step: Callable[[Phase], object] = lambda _: None, *, executor: Any = None, ledger: Path | None = None
+    ) -> Certification:
+        """Read, calibrate and prove what the table [certify] asks for; findings about chains are kept in the ledger.
 
         Raises:
             InputError: the study cannot be certified; with the line.
         """
         arguments = self.certify_arguments()
         with self.at("certify"):
-            answer = certify(self.model, on_step=on_step, **arguments)
+            answer = certify(self.model, on_step=on_step, executor=executor, path=ledger, **arguments)
         return replace(answer, premises=(*self.premises, *answer.premises), notes=(*self.notes, *answer.notes))
 
     def certify_printer(self) -> CertifiedPrinter:
@@ -260,8 +263,22 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
         with self.at("certify"):
             around = table.around[0] if "around" in table.model_fields_set else 1e-3
             return certify_printer(
-                answer, around=around, width=table.width, tolerance=None if stated is None else stated[0]
+                answer,
+                around=around,
+                width=table.width,
+                tolerance=None if stated is None else stated[0],
+                files=self._printer_files(),
             )
+
+    def _printer_files(self) -> dict[str, bytes] | None:
+        """printer.cfg and what it includes, by path relative to its folder; None where one lies elsewhere."""
+        assert self.table.printer is not None
+        path = self.path.parent / self.table.printer.file
+        files = klipper_files(path)
+        try:
+            return {file.relative_to(path.parent).as_posix(): content for file, content in files.items()}
+        except ValueError:
+            return None
 
     def certification_files(self, answer: Certification | CertifiedPrinter, folder: Path) -> dict[str, bytes]:
         """The report, the certificates and the numbers as JSON for a folder, by the names of their files."""

@@ -12,8 +12,12 @@ from gough.checker import Certificate, ChainCertificate, Verdict, check_chains, 
 from gough.checker.chain_files import CERTIFICATES, EQUATIONS, OLD_MEASUREMENTS
 from gough.checker.chain_questions import question_of
 from gough.checker.folders import DERIVED, NO_SOURCES, FolderVerdict, about, check_folder, questions_in
+from gough.checker.height_check import check_heights
+from gough.checker.height_folders import check_height_folder, height_files, sources_of
+from gough.checker.height_proofs import KIND as HEIGHTS
+from gough.checker.height_proofs import load_heights
 from gough.checker.linear import NotProven
-from gough.checker.manifest import KIND, MANIFEST, digest_of, load_manifest
+from gough.checker.manifest import KIND, MANIFEST, SOURCES, digest_of, load_manifest
 from gough.checker.raw import question_words
 from gough.checker.raw_data import RawTable
 from gough.closure import CertificateFile, Certification
@@ -161,6 +165,8 @@ def _check_path(path: Path, problem: Any, study: Path | None) -> FileVerdict | F
     if not path.is_dir():
         return check_file(path, problem, study)
     require(problem is None, "the certificates of a folder are about files in it: leave out the problem")
+    if heights := height_files(path):
+        return check_height_folder(heights, study)
     return check_folder(path, study, binary_columns)
 
 
@@ -211,6 +217,8 @@ def check_file(certificate: Path, problem: Any = None, study: Path | None = None
     if kind in _PARTS:
         folder = command_line("gough", "check", certificate.parent)
         raise InputError(f"{certificate} is {_PARTS[kind]}, not a certificate: check its folder by {folder}")
+    if kind == HEIGHTS:
+        return _check_heights(certificate, problem, study)
     if kind in CERTIFICATES:
         listed = problem is None and _is_listed(certificate)
         if study is not None and not listed:
@@ -226,6 +234,18 @@ def check_file(certificate: Path, problem: Any = None, study: Path | None = None
     path = Path(problem)
     read = _read_problem(path)
     return FileVerdict(certificate, path, checker.check(load(certificate), read), _linear_premises(read, path))
+
+
+def _check_heights(certificate: Path, problem: Any, study: Path | None) -> FileVerdict:
+    """A certificate of probed heights: about the copies beside it, or about a printer.cfg."""
+    require(problem is None or isinstance(problem, str | Path), "give the printer.cfg that the certificate is about")
+    if problem is None:
+        checked = check_height_folder([certificate], study)
+        sources = certificate.with_name(SOURCES)
+        return FileVerdict(certificate, sources, _one_verdict(checked, certificate.name), checked.premises)
+    require(study is None, "give the printer.cfg once: leave out --study")
+    found, path = load_heights(certificate), Path(problem)
+    return FileVerdict(certificate, path, check_heights(found, sources_of(found, path.parent, path)), ())
 
 
 def _read_problem(path: Path) -> LinearProblem:

@@ -1,7 +1,6 @@
 """Design studies: the trajectory that a table [design] asks for, and the files of the answer."""
 
 from collections.abc import Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
@@ -17,6 +16,7 @@ from gough.core.progress import OnProgress
 from gough.data import Recording, read_recording, write_recording
 from gough.designs.excitation import Design, DesignProblem, MotionLimits, optimize
 from gough.designs.excitation.criteria import criterion_named
+from gough.designs.excitation.search import fingerprint
 from gough.designs.excitation.tracking import TrackingCheck, check_tracking
 from gough.report.design.page import design_documents, to_record
 from gough.robots.model import ParallelRobot
@@ -90,10 +90,19 @@ class DesignStudy(DynamicStudy, purposes=("design",)):
                 home=None if table.home is None else quantities(table.home, units),
             )
 
-    def design(self, executor: Executor | None = None, on_progress: OnProgress = lambda _: None) -> Design:
-        """Search, as the study asks."""
+    def design(
+        self, executor: Any = None, on_progress: OnProgress = lambda _: None, *, ledger: Path | None = None
+    ) -> Design:
+        """Search, as the study asks; finished starts are kept in the ledger, if there is one, and not repeated."""
         table = self.table.design
-        return optimize(self.problem, starts=table.starts, seed=table.seed, executor=executor, on_progress=on_progress)
+        return optimize(
+            self.problem, starts=table.starts, seed=table.seed, executor=executor, path=ledger, on_progress=on_progress
+        )
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of the search, with which its ledger is named."""
+        return fingerprint(self.problem, self.table.design.seed)
 
     def check(self, path: Path) -> TrackingCheck:
         """How much tracking error a trajectory in a file tolerates, at no more than 1500 samples, evenly spaced.

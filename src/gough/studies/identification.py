@@ -308,8 +308,13 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
         sources = self.table.data.validation
         return self._prepared("validation", sources) if sources else None
 
-    def identify(self, on_step: Callable[[Phase], object] = lambda _: None) -> Identified | IdentifiedRepeats:
-        """Read, prepare and identify, as the study asks; with a table [repeats] from repeats of one motion."""
+    def identify(
+        self, on_step: Callable[[Phase], object] = lambda _: None, *, complete: bool = False
+    ) -> Identified | IdentifiedRepeats:
+        """Read, prepare and identify, as the study asks; with a table [repeats] from repeats of one motion.
+
+        `complete` asks for every method of the default, as the study's key does.
+        """
         if self.table.repeats is not None:
             repeated = self._identify_repeats(self.table.repeats, on_step)
             repeated = replace(repeated, premises=self.premises, blueprint=self.blueprint())
@@ -320,13 +325,15 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
                     alone = source.period is None and source.motion is None
                     require(alone, "period and motion are for repeats: add a table [repeats], or leave them out")
         with self.at("methods", "use"):
-            chosen = chosen_methods(self.table.methods.use)
+            stated = "use" in self.table.methods.model_fields_set
+            chosen = chosen_methods(self.table.methods.use) if stated else None
         with self.at("effects", "use"):
             effects = chosen_effects(self.table.effects.use)
         motion = self.motion()
         options: dict[str, Any] = {
             "effects": effects,
             "methods": chosen,
+            "complete": self.table.methods.complete or complete,
             "validation": self.validation(),
             "prior": self.prior() if self.has_prior else None,
             "bound": self.bound(),

@@ -18,7 +18,7 @@ from gough.data.sources import nearest_name, split_head
 Labels = npt.NDArray[np.int64]
 _NAMED = {"configuration": re.compile(r"(?:^|[^a-z])c(?:onfig(?:uration)?)?[-_]?(\d+)", re.IGNORECASE)}
 _NAMED["run"] = re.compile(r"(?:^|[^a-z])r(?:un)?[-_]?(\d+)", re.IGNORECASE)
-_IMAGE = ("image", "file", "filename", "name", "picture", "photo", "frame")
+IMAGE = ("image", "file", "filename", "name", "picture", "photo", "frame")
 _LABELS = {
     "configuration": ("configuration", "config", "pose", "conf", "position"),
     "run": ("run", "series", "repeat", "repetition", "session"),
@@ -77,15 +77,15 @@ def read_table(path: Path, names: Sequence[str], readings: Sequence[str] = ()) -
     Raises:
         InputError: an image or a column is missing, or a cell is no number; the message names line and column.
     """
-    heads, rows = _rows(path)
+    heads, rows = rows_of(path)
     named = [split_head(head)[0] for head in heads]
     place = {name: k for k, name in reversed(list(enumerate(named)))}
-    image = _column(named, _IMAGE)
+    image = column_named(named, IMAGE)
     require(image is not None, f"{path} has no column 'image' (its columns: {', '.join(heads)})")
     assert image is not None
     chosen = _chosen(path, named, readings)
     factor, unit = _unit(path, [heads[place[name]] for name in chosen])
-    labels = {what: _column(named, known) for what, known in _LABELS.items()}
+    labels = {what: column_named(named, known) for what, known in _LABELS.items()}
     from_names = table_of(names)
     found: dict[str, dict[str, int]] = {
         "configuration": dict(from_names.configuration),
@@ -111,7 +111,7 @@ def read_table(path: Path, names: Sequence[str], readings: Sequence[str] = ()) -
     )
 
 
-def _rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+def rows_of(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Heads, and the line and cells of each row; cells are separated by commas, semicolons or tabs."""
     lines = read_text(path).splitlines()
     first = next((line for line in lines if line.strip()), "")
@@ -133,7 +133,7 @@ def _rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     return heads, rows[1:]
 
 
-def _column(named: Sequence[str], known: Sequence[str]) -> str | None:
+def column_named(named: Sequence[str], known: Sequence[str]) -> str | None:
     """The column with the first of these names, whatever the case of its letters."""
     lower = {name.lower(): name for name in reversed(named)}
     return next((lower[name] for name in known if name in lower), None)

@@ -243,6 +243,11 @@ class MethodsTable(Table):
     """[methods]: the estimators."""
 
     use: Annotated[list[str], Field(min_length=1)] = list(ByMethod({name: name for name in DEFAULT_METHODS}).keyed())
+    """Names of methods; all that are stated are used. By default those of this list that the size of the problem
+    affords: what would take more than three times as long as the statistical methods, and more than about 10 s, is left
+    out, and the answer says so."""
+    complete: bool = False
+    """Use all methods of the default, however long they take."""
 
 
 class WatchTable(Table):

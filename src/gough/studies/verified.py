@@ -13,6 +13,8 @@ from gough.checker import load, load_chains, load_question, save, save_chains, s
 from gough.checker.certificate import FORMAT, digest
 from gough.checker.chain_files import CERTIFICATES
 from gough.checker.folders import FolderVerdict
+from gough.checker.height_folders import height_files
+from gough.checker.height_proofs import KIND as HEIGHTS
 from gough.checker.manifest import MANIFEST
 from gough.core.errors import GoughError, InputError
 from gough.core.sealed import kind_of_file
@@ -101,6 +103,9 @@ def check_by_both(path: Path, problem: Path | None = None, *, study: Path | None
     program = installed()
     if program is None:
         raise InputError(_MISSING)
+    heights = height_files(path) if path.is_dir() else path.is_file() and kind_of_file(path) == HEIGHTS
+    if heights:
+        raise InputError("the verified checker does not know certificates of probed heights: leave out --verified")
     python = check(path, problem, study=study)
     return TwoVerdicts(python, {name: ask(program, *files) for name, files in _files(python)})
 

@@ -1,10 +1,10 @@
 """Images of a target: a camera calibrated from them, poses measured in them, and images rendered with their truth."""
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -175,18 +175,26 @@ def measure_from(
     readings_in: Sequence[str] = (),
     bound: float | None = None,
     size_sigma: float = 0.0,
-    executor: Executor | None = None,
+    executor: Any = None,
+    ledger: Path | None = None,
     on_image: Callable[[int], None] | None = None,
 ) -> PoseStudy:
     """Measure the pose in each image, average repeats, and report; `readings_in` are columns of the table.
 
     With a bound of the centroids' errors in pixels, poses get guaranteed half-widths, for certification. The size of
-    the target has the relative standard deviation `size_sigma`.
+    the target has the relative standard deviation `size_sigma`. Results of images are kept in `ledger` as they come.
     """
     names = common_names(files)
     known = table_of(names) if table is None else read_table(table, names, readings_in)
     images = measure_images(
-        files, target, camera, names=names, size_sigma=size_sigma, executor=executor, on_image=on_image
+        files,
+        target,
+        camera,
+        names=names,
+        size_sigma=size_sigma,
+        executor=executor,
+        path=ledger,
+        on_image=on_image,
     )
     images, test = _tested(images, dict(zip(names, files, strict=True)), target, camera)
     if not len(images):

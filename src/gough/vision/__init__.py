@@ -28,6 +28,16 @@ from gough.vision.poses import pose_intervals as pose_intervals
 from gough.vision.renderer import Conditions as Conditions
 from gough.vision.renderer import Rendering as Rendering
 from gough.vision.renderer import render as render
+from gough.vision.rig import Rig as Rig
+from gough.vision.rig import RigCamera as RigCamera
+from gough.vision.rig import RigSighting as RigSighting
+from gough.vision.rig import RigTarget as RigTarget
+from gough.vision.rig import Sightings as Sightings
+from gough.vision.rig_file import read_rig as read_rig
+from gough.vision.rig_file import rig_text as rig_text
+from gough.vision.rig_fit import FusedPoses as FusedPoses
+from gough.vision.rig_fit import fit_rig as fit_rig
+from gough.vision.rig_simulation import simulate_sightings as simulate_sightings
 from gough.vision.target_design import design_target as design_target
 from gough.vision.target_drawing import to_pdf as to_pdf
 from gough.vision.target_drawing import to_png as to_png
@@ -49,12 +59,18 @@ __all__ = [
     "CircleGrid",
     "Conditions",
     "DotTarget",
+    "FusedPoses",
     "ImageRefused",
     "MeasuredImages",
     "MeasuredPose",
     "PoseBounds",
     "Rendering",
+    "Rig",
+    "RigCamera",
+    "RigSighting",
+    "RigTarget",
     "Sighting",
+    "Sightings",
     "Target",
     "anchored",
     "bounded_pose",
@@ -64,6 +80,7 @@ __all__ = [
     "check_images",
     "design_target",
     "find_target",
+    "fit_rig",
     "image_files",
     "measure_images",
     "measure_pose",
@@ -71,8 +88,11 @@ __all__ = [
     "read_any_camera",
     "read_camera",
     "read_image",
+    "read_rig",
     "read_target",
     "render",
+    "rig_text",
+    "simulate_sightings",
     "to_pdf",
     "to_png",
     "to_svg",

@@ -145,7 +145,7 @@ def _accounted(problem: _Problem, camera: Camera, points: Array, views: tuple[Vi
         scale = max(cost / freedom, 1e-12)
         normal = _assembled(problem, camera, points, views, scale)
         A = T.T @ normal.matrix @ T
-        inverse = _inverse(A + np.diag(weights))
+        inverse = scaled_inverse(A + np.diag(weights))
         freedom = max(observations - float(np.vdot(inverse, A)), 1.0)
     full = np.zeros((len(problem.free), len(problem.free)))
     full[np.ix_(problem.free, problem.free)] = inverse[:k, :k] * (cost / freedom / scale)
@@ -176,7 +176,7 @@ def _held_out(normal: "_Normal", T: Array, prior: Array) -> Array:
     out = np.empty(len(normal.views))
     for k, (N, g, c) in enumerate(normal.views):
         own, right = T.T @ N @ T, T.T @ g
-        step = -_solved(A - own, right)
+        step = -scaled_solution(A - own, right)
         out[k] = c - 2 * right @ step + step @ own @ step
     return out
 
@@ -196,7 +196,7 @@ def pattern(
     size, k = len(T), len(normal.right) - len(T)
     A = T.T @ normal.matrix[:size, :size] @ T + np.diag(weights)
     B = T.T @ normal.matrix[:size, size:]
-    C, right = normal.matrix[size:, size:] - B.T @ _inverse(A) @ B, normal.right[size:]
+    C, right = normal.matrix[size:, size:] - B.T @ scaled_inverse(A) @ B, normal.right[size:]
     d = 1 / np.sqrt(np.maximum(normal.matrix.diagonal()[size:], 1e-300))
     values, vectors = np.linalg.eigh(C * d * d[:, None])
     seen = values > 1e-6
@@ -274,12 +274,13 @@ def _assembled(  # noqa: PLR0917 - what is adjusted, and where it is
     return _Normal(sum(part[0] for part in parts), sum(part[1] for part in parts), poses, parts)
 
 
-def _inverse(A: Array) -> Array:
+def scaled_inverse(A: Array) -> Array:
+    """The inverse of A ≥ 0, scaled to a unit diagonal first; the pseudo-inverse where it is singular."""
     d = 1 / np.sqrt(np.maximum(A.diagonal(), 1e-300))
     return np.asarray(np.linalg.pinv(A * d * d[:, None], rcond=1e-14, hermitian=True) * d * d[:, None])
 
 
-def _solved(A: Array, b: Array) -> Array:
+def scaled_solution(A: Array, b: Array) -> Array:
     """The solution of A x = b with A ≥ 0; the shortest one in A's own units where that is singular."""
     if not len(b):
         return b
@@ -289,13 +290,13 @@ def _solved(A: Array, b: Array) -> Array:
     try:
         return np.asarray(d * cho_solve(cho_factor(A * d * d[:, None]), d * b))
     except LinAlgError:
-        return np.asarray(_inverse(A) @ b)
+        return np.asarray(scaled_inverse(A) @ b)
 
 
 def _step(normal: _Normal, T: Array, prior: tuple[Array, Array], damping: float) -> tuple[Array, list[Array]]:
     """Change of (camera, points), and changes of the poses."""
     A, b = T.T @ normal.matrix @ T + np.diag(prior[0]), T.T @ normal.right + prior[1]
-    change = T @ _solved(A + damping * np.diag(A.diagonal()), b)
+    change = T @ scaled_solution(A + damping * np.diag(A.diagonal()), b)
     return change, [first - rest @ change for first, rest in normal.poses]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.vision.optics import compiled
+from gough.core.compiled_kernels import compiled
 from gough.vision.targets import LONG
 
 _MOST_IN_LINE = 16

@@ -57,8 +57,41 @@ def require_dictionary(name: str, known: tuple[str, ...], markers: int, first: i
     )
 
 
+class OfCorners:
+    """What boards have in common whose points are corners of black squares or markers on white."""
+
+    @property
+    def radius(self) -> float:
+        """Corners have none."""
+        return 0.0
+
+    @property
+    def bright(self) -> bool:
+        """White is the ground."""
+        return False
+
+
+class OfSquares(OfCorners):
+    """What boards of squares have in common; their points are the inner corners."""
+
+    columns: int
+    rows: int
+    square: float
+
+    @cached_property
+    def points(self) -> Array:
+        """Inner corners row by row from the top left, in OpenCV's order."""
+        i, j = np.divmod(np.arange((self.rows - 1) * (self.columns - 1)), self.columns - 1)
+        return centered(j * self.square, -i * self.square)
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """All squares."""
+        return self.columns * self.square, self.rows * self.square
+
+
 @dataclass(frozen=True)
-class Chessboard:
+class Chessboard(OfSquares):
     """Black and white squares; its points are the inner corners. The square at the top left is black.
 
     Examples:
@@ -80,40 +113,14 @@ class Chessboard:
         require(counts, f"a chessboard has 4 to {MOST} rows and columns of squares")
         require(self.square > 0, "squares of a chessboard must have a positive side")
 
-    @cached_property
-    def points(self) -> Array:
-        """Inner corners row by row from the top left."""
-        return corners_of_squares(self.columns, self.rows, self.square)
-
     @property
     def is_unique(self) -> bool:
         """Whether it looks different upside down: one with an odd and an even number of squares does."""
         return (self.columns + self.rows) % 2 == 1
 
-    @property
-    def radius(self) -> float:
-        """Corners have none."""
-        return 0.0
-
-    @property
-    def bright(self) -> bool:
-        """White squares are the ground."""
-        return False
-
-    @property
-    def size(self) -> tuple[float, float]:
-        """All squares."""
-        return self.columns * self.square, self.rows * self.square
-
-
-def corners_of_squares(columns: int, rows: int, square: float) -> Array:
-    """Inner corners (n, 3) of so many squares, row by row from the top left."""
-    i, j = np.divmod(np.arange((rows - 1) * (columns - 1)), columns - 1)
-    return centered(j * square, -i * square)
-
 
 @dataclass(frozen=True)
-class ArucoGrid:
+class ArucoGrid(OfCorners):
     """Markers apart from each other, numbered row by row from the top left (OpenCV: GridBoard).
 
     Its points are the corners of the markers: top left, top right, bottom right, bottom left of each.
@@ -144,23 +151,13 @@ class ArucoGrid:
         return _marker_corners(self, upward=False)
 
     @property
-    def radius(self) -> float:
-        """Corners have none."""
-        return 0.0
-
-    @property
-    def bright(self) -> bool:
-        """Markers are black on white."""
-        return False
-
-    @property
     def size(self) -> tuple[float, float]:
         """The markers with a white margin as wide as their gap."""
         return _marker_size(self)
 
 
 @dataclass(frozen=True)
-class AprilGrid:
+class AprilGrid(OfCorners):
     """AprilTags with black squares where their corners meet, numbered row by row from the bottom left (Kalibr).
 
     Its points are the corners of the tags: top left, top right, bottom right, bottom left of each.
@@ -193,16 +190,6 @@ class AprilGrid:
     def points(self) -> Array:
         """Corners of each tag, tag by tag."""
         return _marker_corners(self, upward=True)
-
-    @property
-    def radius(self) -> float:
-        """Corners have none."""
-        return 0.0
-
-    @property
-    def bright(self) -> bool:
-        """Tags are black on white."""
-        return False
 
     @property
     def size(self) -> tuple[float, float]:

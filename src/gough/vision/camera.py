@@ -1,6 +1,6 @@
 """A camera calibrated from images of a target whose own errors are estimated too."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -377,13 +377,28 @@ def read_camera(path: str | Path) -> tuple[Camera, AnyTarget | None]:
         array([600., 600.])
     """
     data = read_toml(path)[0]
+    camera = camera_of(data, str(path))
+    target = data.get("target")
+    return camera, None if target is None else target_of(target, f"{path}, [target]")
+
+
+def camera_of(data: Mapping[str, Any], where: str) -> Camera:
+    """The camera in a table of a TOML file; messages name the place `where`.
+
+    Raises:
+        InputError: it is no camera; the message names what is missing.
+
+    Examples:
+        >>> camera_of({"size": [640, 480], "focal": [600.0, 600.0], "center": [319.5, 239.5]}, "rig.toml").size
+        (640, 480)
+    """
     for name in data:
-        require(name in _KEYS, f"{path}: a camera has no '{name}'{nearest(name, _KEYS)}")
+        require(name in _KEYS, f"{where}: a camera has no '{name}'{nearest(name, _KEYS)}")
     for name in ("size", "focal", "center"):
-        require(name in data, f"{path} is no camera: it states no {name}")
+        require(name in data, f"{where} is no camera: it states no {name}")
     try:
         level = NoiseLevel(*(float(data[name]) for name in _NOISE)) if all(name in data for name in _NOISE) else None
-        camera = Camera(
+        return Camera(
             tuple(data["size"]),
             data["focal"],
             data["center"],
@@ -394,9 +409,7 @@ def read_camera(path: str | Path) -> tuple[Camera, AnyTarget | None]:
             float(data.get("dots_sigma", 0.0)),
         )
     except (InputError, TypeError, ValueError) as error:
-        raise InputError(f"{path}: {error}") from error
-    target = data.get("target")
-    return camera, None if target is None else target_of(target, f"{path}, [target]")
+        raise InputError(f"{where}: {error}") from error
 
 
 def _array(values: Any) -> Array:

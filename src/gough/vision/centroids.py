@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.vision.optics import compiled
+from gough.core.compiled_kernels import compiled
 
 _RING = 2.5
 """Width of the ring around a spot's window in which the ground is measured, pixels."""

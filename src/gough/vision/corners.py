@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.vision.optics import compiled
+from gough.core.compiled_kernels import compiled
 
 _FREE = 9
 """Unknowns of a corner: u, v, the angles of both normals, width of the edges, slopes of the light, both levels."""
@@ -36,6 +36,7 @@ def fit_corners(  # noqa: PLR0917 - numba knows no keywords
     normals: Array,
     bends: Array,
     reach: Array,
+    inner: Array,
     wedge: bool,  # noqa: FBT001
 ) -> Array:
     """Rows u, v, variances uu, uv, vv, width of the edges, contrast; NaN where there is no corner.
@@ -45,12 +46,14 @@ def fit_corners(  # noqa: PLR0917 - numba knows no keywords
         starts: (n, 2): corners to about a pixel.
         normals: (n, 2): angles of the normals of both edges; of a wedge, they point into it.
         bends: (n, 2): half the curvature of both edges that the lens causes, towards their normals, 1/pixels.
-        reach: (n,): radius of the window in which there are no other edges, pixels.
+        reach: (n,): radius of the window, pixels.
+        inner: (n,): distance from both edges beyond which the board has others, pixels: the window is a cross, or of a
+            wedge all but what is deep inside.
         wedge: One dark quadrant, not two opposite ones.
     """
     out = np.full((len(starts), 7), np.nan)
     for k in range(len(starts)):
-        _fit(image, starts[k], normals[k], bends[k], reach[k], wedge, out[k])
+        _fit(image, starts[k], normals[k], bends[k], reach[k], inner[k], wedge, out[k])
     return out
 
 
@@ -61,6 +64,7 @@ def _fit(  # noqa: PLR0917 - numba knows no keywords
     angles: Array,
     bends: Array,
     reach: float,
+    inner: float,
     wedge: bool,  # noqa: FBT001
     out: Array,
 ) -> None:
@@ -71,9 +75,10 @@ def _fit(  # noqa: PLR0917 - numba knows no keywords
     if top < 0 or left < 0 or bottom >= rows or right >= columns or reach < 2.0:
         return
     p = np.array([start[0], start[1], angles[0], angles[1], 0.8, 0.0, 0.0, 0.0, 0.0])
-    _levels(image, p, bends, reach, wedge)
+    used = _window(start, angles, reach, inner, wedge)
+    _levels(image, p, bends, used, wedge)
     A, g = np.zeros((_FREE, _FREE)), np.zeros(_FREE)
-    n, cost = _normal(image, p, start, bends, reach, wedge, A, g)
+    n, cost = _normal(image, p, used, bends, wedge, A, g)
     damping = 1e-3
     for _ in range(_STEPS):
         M = A.copy()
@@ -83,7 +88,7 @@ def _fit(  # noqa: PLR0917 - numba knows no keywords
         new = p + step
         new[4] = min(max(new[4], 0.25), _WIDEST)
         B, h = np.zeros((_FREE, _FREE)), np.zeros(_FREE)
-        n, after = _normal(image, new, start, bends, reach, wedge, B, h)
+        n, after = _normal(image, new, used, bends, wedge, B, h)
         if after <= cost:
             settled = abs(step[0]) + abs(step[1]) < _SETTLED and cost - after < 1e-4 * cost
             p, A, g, cost = new, B, h, after
@@ -104,18 +109,33 @@ def _fit(  # noqa: PLR0917 - numba knows no keywords
 
 
 @compiled
-def _levels(image: Any, p: Array, bends: Array, reach: float, wedge: bool) -> None:  # noqa: FBT001
-    """Set both levels by linear least squares."""
-    n, m, mm, f, fm = 0, 0.0, 0.0, 0.0, 0.0
-    top, bottom = int(np.floor(p[1] - reach)), int(np.ceil(p[1] + reach))
-    left, right = int(np.floor(p[0] - reach)), int(np.ceil(p[0] + reach))
+def _window(start: Array, angles: Array, reach: float, inner: float, wedge: bool) -> Any:  # noqa: FBT001
+    """Rows and columns (n, 2) of the pixels around a corner that no other edge of the board reaches."""
+    top, bottom = int(np.floor(start[1] - reach)), int(np.ceil(start[1] + reach))
+    left, right = int(np.floor(start[0] - reach)), int(np.ceil(start[0] + reach))
+    out = np.empty(((bottom - top + 1) * (right - left + 1), 2), np.int64)
+    n = 0
     for i in range(top, bottom + 1):
         for j in range(left, right + 1):
-            x, y = j - p[0], i - p[1]
-            if x * x + y * y <= reach * reach:
-                shape = _shape(p, x, y, bends, wedge)[0]
-                value = float(image[i, j])
-                n, m, mm, f, fm = n + 1, m + shape, mm + shape * shape, f + value, fm + value * shape
+            x, y = j - start[0], i - start[1]
+            if x * x + y * y > reach * reach:
+                continue
+            d, e = np.cos(angles[0]) * x + np.sin(angles[0]) * y, np.cos(angles[1]) * x + np.sin(angles[1]) * y
+            if (wedge and (d < 0 or e < 0)) or min(abs(d), abs(e)) <= inner:
+                out[n, 0], out[n, 1] = i, j
+                n += 1
+    return out[:n]
+
+
+@compiled
+def _levels(image: Any, p: Array, bends: Array, used: Any, wedge: bool) -> None:  # noqa: FBT001
+    """Set both levels by linear least squares."""
+    m, mm, f, fm = 0.0, 0.0, 0.0, 0.0
+    n = len(used)
+    for i, j in used:
+        shape = _shape(p, j - p[0], i - p[1], bends, wedge)[0]
+        value = float(image[i, j])
+        m, mm, f, fm = m + shape, mm + shape * shape, f + value, fm + value * shape
     p[8] = (fm - f * m / n) / max(mm - m * m / n, 1e-9)
     p[7] = (f - p[8] * m) / n
 
@@ -156,40 +176,35 @@ def _shape(
 def _normal(  # noqa: PLR0917 - numba knows no keywords
     image: Any,
     p: Array,
-    start: Array,
+    used: Any,
     bends: Array,
-    reach: float,
     wedge: bool,  # noqa: FBT001
     A: Array,
     g: Array,
 ) -> tuple[int, float]:
-    """Add up normal equations over the window about the start; number of pixels and sum of squares."""
-    n, cost, row = 0, 0.0, np.empty(_FREE)
+    """Add up normal equations over the pixels of the window; their number and the sum of squares."""
+    cost, row = 0.0, np.empty(_FREE)
     width, by_angle = p[4], -np.sin(p[2] - p[3])
-    for i in range(int(np.floor(start[1] - reach)), int(np.ceil(start[1] + reach)) + 1):
-        for j in range(int(np.floor(start[0] - reach)), int(np.ceil(start[0] + reach)) + 1):
-            if (j - start[0]) ** 2 + (i - start[1]) ** 2 > reach * reach:
-                continue
-            x, y = j - p[0], i - p[1]
-            value, by_h, by_k, by_rho, h, k = _shape(p, x, y, bends, wedge)
-            light = 1 + p[5] * x + p[6] * y
-            level = p[7] + p[8] * value
-            slope = light * p[8]
-            row[0] = -slope * (by_h * np.cos(p[2]) + by_k * np.cos(p[3])) / width - p[5] * level
-            row[1] = -slope * (by_h * np.sin(p[2]) + by_k * np.sin(p[3])) / width - p[6] * level
-            row[2] = slope * (by_h * (-np.sin(p[2]) * x + np.cos(p[2]) * y) / width + by_rho * by_angle)
-            row[3] = slope * (by_k * (-np.sin(p[3]) * x + np.cos(p[3]) * y) / width - by_rho * by_angle)
-            row[4] = -slope * (by_h * h + by_k * k) / width
-            row[5], row[6] = x * level, y * level
-            row[7], row[8] = light, light * value
-            residual = float(image[i, j]) - light * level
-            cost += residual * residual
-            n += 1
-            for a in range(_FREE):
-                g[a] += row[a] * residual
-                for b in range(a + 1):
-                    A[a, b] += row[a] * row[b]
+    for i, j in used:
+        x, y = j - p[0], i - p[1]
+        value, by_h, by_k, by_rho, h, k = _shape(p, x, y, bends, wedge)
+        light = 1 + p[5] * x + p[6] * y
+        level = p[7] + p[8] * value
+        slope = light * p[8]
+        row[0] = -slope * (by_h * np.cos(p[2]) + by_k * np.cos(p[3])) / width - p[5] * level
+        row[1] = -slope * (by_h * np.sin(p[2]) + by_k * np.sin(p[3])) / width - p[6] * level
+        row[2] = slope * (by_h * (-np.sin(p[2]) * x + np.cos(p[2]) * y) / width + by_rho * by_angle)
+        row[3] = slope * (by_k * (-np.sin(p[3]) * x + np.cos(p[3]) * y) / width - by_rho * by_angle)
+        row[4] = -slope * (by_h * h + by_k * k) / width
+        row[5], row[6] = x * level, y * level
+        row[7], row[8] = light, light * value
+        residual = float(image[i, j]) - light * level
+        cost += residual * residual
+        for a in range(_FREE):
+            g[a] += row[a] * residual
+            for b in range(a + 1):
+                A[a, b] += row[a] * row[b]
     for a in range(_FREE):
         for b in range(a):
             A[b, a] = A[a, b]
-    return n, cost
+    return len(used), cost

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.vision.optics import compiled, distorted, undistorted
+from gough.core.compiled_kernels import compiled
+from gough.vision.optics import distorted, undistorted
 
 _STRIPS = 8
 _FAR = 4.0

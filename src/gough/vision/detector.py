@@ -122,8 +122,6 @@ def _numbered(gray: Image, spots: Spots, target: DotTarget, camera: Camera | Non
 
 
 def _require_enough(sighting: Sighting, seen: Spots, target: DotTarget, shape: tuple[int, ...]) -> None:
-    if len(sighting) < max(_FEWEST, _SHARE * len(target.points)):
-        raise too_few(sighting, target, shape)
     bright = float(np.mean(seen.saturated > 0.5))
     if bright > _SATURATED:
         raise ImageRefused(
@@ -135,6 +133,8 @@ def _require_enough(sighting: Sighting, seen: Spots, target: DotTarget, shape: t
             "out of focus, or too far away: the edges of the dots are almost as wide as the dots; focus, come nearer",
             cause="blurred",
         )
+    if len(sighting) < max(_FEWEST, _SHARE * len(target.points)):
+        raise too_few(sighting, target, shape)
 
 
 def _flattened(pixels: Array, shape: tuple[int, ...], camera: Camera | None) -> list[Array]:

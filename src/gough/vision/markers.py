@@ -41,7 +41,8 @@ def find_charuco(gray: Image, board: CharucoBoard) -> Sighting:
     which = np.asarray(numbers, dtype=np.int64).reshape(-1)
     pixels = np.asarray(corners, dtype=float).reshape(-1, 2)
     _require_front(board.points[which, :2], pixels)
-    return refined(gray, board.points[:, :2], which, pixels, (board.square - board.marker) / 2)
+    gap = (board.square - board.marker) / 2
+    return refined(gray, board.points[:, :2], which, pixels, gap, free=board.square)
 
 
 def find_markers(gray: Image, grid: ArucoGrid | AprilGrid) -> Sighting:
@@ -80,7 +81,8 @@ def find_markers(gray: Image, grid: ArucoGrid | AprilGrid) -> Sighting:
             raise ImageRefused("the tags' corners do not lie on a grid: come nearer, and focus", cause="blurred")
         return seen
     inward = np.array([[1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]])[which % 4]
-    return refined(gray, grid.points[:, :2], which, pixels, min(grid.separation, cell), inward)
+    free = min(grid.separation, grid.marker / 2)
+    return refined(gray, grid.points[:, :2], which, pixels, cell, inward, free)
 
 
 def _opencv_board(board: CharucoBoard) -> Any:

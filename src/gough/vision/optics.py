@@ -12,23 +12,14 @@ A pose is (R, t): a point X of the target is R X + t before the camera, whose z 
 (position, left rotation vector), as everywhere in gough.
 """
 
-from collections.abc import Callable
-from typing import TypeVar, cast
-
-import numba
 import numpy as np
 
 from gough.core.arrays import Array
+from gough.core.compiled_kernels import compiled
 
-F = TypeVar("F", bound=Callable[..., object])
 _SIDEWAYS = np.pi / 2 - 1e-3
 _NODES, _TURNS = np.sqrt((1 + np.array([-1.0, 1.0]) / np.sqrt(3)) / 2), 8
 """Gauss's rule in the square of the radius, and equal angles: exact on a disc for polynomials up to degree 7."""
-
-
-def compiled(function: F) -> F:
-    """Compiled by numba, cached."""
-    return cast("F", numba.njit(cache=True, error_model="numpy")(function))
 
 
 FISHEYE, BROWN, RATIONAL, PRISM = 8, 9, 12, 16

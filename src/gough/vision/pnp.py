@@ -3,7 +3,8 @@
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.vision.optics import compiled, discs, slopes
+from gough.core.compiled_kernels import compiled
+from gough.vision.optics import discs, slopes
 
 _STEPS = 40
 

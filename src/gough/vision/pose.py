@@ -9,6 +9,7 @@ import numpy.typing as npt
 from gough.core.arrays import Array
 from gough.core.errors import require
 from gough.core.rotations import nearest_rotation
+from gough.vision.covariances import root as _root
 from gough.vision.detector import ImageRefused, Sighting, find_target, homography
 from gough.vision.lens import Camera
 from gough.vision.light import Light, light_of
@@ -25,6 +26,9 @@ _APART = 25.0
 """The wrong one of two poses must be worse by so much χ²."""
 _FACING = 0.02
 """Tilt, rad, below which there is no second pose."""
+_PREDICTED = 30
+"""Degrees of freedom of the standard deviations of corners, which their own pixels give. Those of dots follow from the
+noise of the ground, which a nonlinear response makes another than that of the dots: there only residuals count."""
 _WORST = 1.0
 """Root mean square of the residuals beyond which the image is refused, pixels."""
 
@@ -111,7 +115,7 @@ def pose_of(seen: Sighting, target: AnyTarget, camera: Camera) -> MeasuredPose:
     gain, by_camera, by_point = _gain(R, t, points, seen.sigma, camera)
     by_light = gain @ light.factor.reshape(2 * len(seen), -1)
     uneven = by_light @ by_light.T
-    spread = scale * inverse + uneven
+    spread = _variance_factor(cost, 2 * len(seen) - 6, 0 if seen.spots is not None else _PREDICTED) * inverse + uneven
     common = np.zeros((6, 0)) if camera.covariance is None else -gain @ by_camera @ _root(camera.covariance)
     dots = np.zeros((6, 0))
     if camera.dots_sigma > 0:
@@ -119,6 +123,14 @@ def pose_of(seen: Sighting, target: AnyTarget, camera: Camera) -> MeasuredPose:
         by_dots[:, seen.which] = np.einsum("kmi,mij->kmj", gain.reshape(6, -1, 2), by_point[..., :2])
         dots = camera.dots_sigma * by_dots.reshape(6, -1)
     return MeasuredPose(R, t, spread, seen.which, residuals, left_out, seen.sigma, noise, uneven, common, dots, pixels)
+
+
+def _variance_factor(cost: float, freedom: int, predicted: int) -> float:
+    """By what the stated variances are multiplied: as the residuals say.
+
+    Few residuals that are small by chance count less: as if `predicted` more had the stated size.
+    """
+    return cost / freedom if cost >= freedom else (cost + predicted) / (freedom + predicted)
 
 
 def camera_factor(R: Array, t: Array, points: Array, weight: Array, camera: Camera) -> Array:
@@ -136,14 +148,6 @@ def _gain(R: Array, t: Array, points: Array, weight: Array, camera: Camera) -> t
     J = by_pose.reshape(-1, 6)
     weighted = J / np.repeat(weight, 2)[:, None] ** 2
     return np.asarray(np.linalg.solve(weighted.T @ J, weighted.T), float), by_camera.reshape(len(J), -1), by_point
-
-
-def _root(C: Array) -> Array:
-    """F with F Fᵀ = C, without columns of zeros."""
-    size = np.sqrt(np.maximum(C.diagonal(), 1e-300))
-    values, vectors = np.linalg.eigh(C / np.outer(size, size))
-    seen = values > 1e-12 * max(float(values[-1]), 1e-300)
-    return np.asarray(size[:, None] * vectors[:, seen] * np.sqrt(values[seen]))
 
 
 Fitted = tuple[Array, Array, float, Array, Array]

@@ -1,16 +1,16 @@
 """Poses from many images: measured one by one, gathered, averaged, with intervals."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from gough.campaigns import Campaign, file_digest
 from gough.core.arrays import Array, array
 from gough.core.errors import InputError, require
-from gough.core.threads import one_blas_thread
+from gough.core.progress import Progress
 from gough.data import Poses
 from gough.vision.detector import ImageRefused
 from gough.vision.images import read_image
@@ -19,7 +19,6 @@ from gough.vision.pose import MeasuredPose, camera_factor, measure_pose
 from gough.vision.pose_enclosure import Assumed, PoseBounds, enclose_pose
 from gough.vision.targets import AnyTarget
 
-_CHUNK = 8
 _LOW_RANK = 12
 """Combinations of the errors of printed dots that poses share; others count as errors of each pose."""
 
@@ -92,15 +91,10 @@ class MeasuredImages:
         parts = {"noise": own - light, "light": light, "camera": camera, "target": target, "size": size}
         return {**parts, "total": own + camera + target + size}
 
-    def _by_dots(self, count: int) -> "_LowRank":
+    def _by_dots(self, count: int) -> "LowRank":
         """Errors of poses by those of the printed dots: the `count` combinations that matter most, and the rest."""
         factor = np.array([pose.dots for pose in self.measured])
-        sigma = np.array([pose.sigma for pose in self.measured])
-        white = (factor / sigma[..., None]).reshape(6 * len(factor), factor.shape[2])
-        _, vectors = np.linalg.eigh(white.T @ white)
-        turned = factor @ vectors[:, ::-1]
-        rest = turned[..., count:]
-        return _LowRank(turned[..., :count], np.asarray(rest @ np.swapaxes(rest, 1, 2)))
+        return low_rank(factor, np.array([pose.sigma for pose in self.measured]), count)
 
     def _by_size(self) -> Array:
         """(N, 6): what a standard deviation of the target's size does to the poses."""
@@ -108,11 +102,26 @@ class MeasuredImages:
         return np.asarray(self.size_sigma * np.hstack([position, np.zeros_like(position)]))
 
 
-class _LowRank(NamedTuple):
+class LowRank(NamedTuple):
     """Errors that poses share, and the covariances of what is taken as each pose's own."""
 
     kept: Array
     rest: Array
+
+
+def low_rank(factor: Array, sigma: Array, count: int) -> LowRank:
+    """Errors (N, 6, k) that poses share: the `count` combinations that matter most beside `sigma` (N, 6), and the rest.
+
+    Examples:
+        >>> kept, rest = low_rank(np.ones((2, 6, 3)), np.ones((2, 6)), 1)
+        >>> kept.shape, bool(abs(rest).max() < 1e-12)
+        ((2, 6, 1), True)
+    """
+    white = (factor / sigma[..., None]).reshape(6 * len(factor), factor.shape[2])
+    _, vectors = np.linalg.eigh(white.T @ white)
+    turned = factor @ vectors[:, ::-1]
+    rest = turned[..., count:]
+    return LowRank(turned[..., :count], np.asarray(rest @ np.swapaxes(rest, 1, 2)))
 
 
 def measure_images(
@@ -122,7 +131,9 @@ def measure_images(
     *,
     names: Sequence[str] | None = None,
     size_sigma: float = 0.0,
-    executor: Executor | None = None,
+    executor: Any = None,
+    workers: int = 1,
+    path: str | Path | None = None,
     on_image: Callable[[int], None] | None = None,
 ) -> MeasuredImages:
     """The pose of the target in each image; images that give none are listed with the reason, and the rest go on.
@@ -133,7 +144,11 @@ def measure_images(
         camera: That took them.
         names: Names of the images; those of the files by default.
         size_sigma: Relative standard deviation of the target's size.
-        executor: Several processes share the work if one is given.
+        executor: Where images are measured: an executor of `gough.campaigns` or `concurrent.futures`; here by default.
+            Workers read the images under the same paths.
+        workers: Number of processes of this machine, where no executor is given.
+        path: A file, or a folder for it, to which each result is appended; images that it has, by their content, are
+            not measured again.
         on_image: Called with the number of images done.
 
     Examples:
@@ -147,39 +162,31 @@ def measure_images(
     """
     require(0 <= size_sigma < 0.1, "the relative standard deviation of the target's size must be between 0 and 0.1")
     names = [file.name for file in files] if names is None else list(names)
-    kept, measured, rejected = [], [], []
-    for done, (name, answer) in enumerate(zip(names, _answers(files, target, camera, executor), strict=True), start=1):
-        if isinstance(answer, MeasuredPose):
-            kept.append(name)
-            measured.append(answer)
-        else:
-            rejected.append((name, answer))
-        if on_image is not None:
-            on_image(done)
-    return MeasuredImages(tuple(kept), tuple(measured), tuple(rejected), size_sigma)
+    keys = [f"{k} {name}" for k, name in enumerate(names, start=1)]
+    campaign = Campaign(
+        _measured,
+        dict(zip(keys, ((file,) for file in files), strict=True)),
+        (target, camera),
+        identities=None if path is None else dict(zip(keys, map(file_digest, files), strict=True)),
+    )
+
+    def show(step: Progress) -> None:
+        if on_image is not None and step.done:
+            on_image(step.done)
+
+    answers = campaign.run(path, executor=executor, workers=workers, on_progress=show)
+    measured = list(zip(names, answers.values(), strict=True))
+    kept = [(name, answer) for name, answer in measured if isinstance(answer, MeasuredPose)]
+    rejected = tuple((name, answer) for name, answer in measured if isinstance(answer, str))
+    return MeasuredImages(tuple(name for name, _ in kept), tuple(pose for _, pose in kept), rejected, size_sigma)
 
 
-def _answers(
-    files: Sequence[Path], target: AnyTarget, camera: Camera, executor: Executor | None
-) -> Iterator[MeasuredPose | str]:
-    chunks = [files[k : k + _CHUNK] for k in range(0, len(files), _CHUNK)]
-    n = len(chunks)
-    arguments: tuple[Iterable[Any], ...] = (chunks, [target] * n, [camera] * n)
-    results = map(_measured, *arguments) if executor is None else executor.map(_measured, *arguments)
-    for chunk in results:
-        yield from chunk
-
-
-@one_blas_thread()
-def _measured(files: Sequence[Path], target: AnyTarget, camera: Camera) -> list[MeasuredPose | str]:
-    """The pose from each file, or the reason why there is none."""
-    answers: list[MeasuredPose | str] = []
-    for file in files:
-        try:
-            answers.append(measure_pose(read_image(file), target, camera))
-        except ImageRefused as refused:
-            answers.append(str(refused))
-    return answers
+def _measured(target: AnyTarget, camera: Camera, file: Path) -> MeasuredPose | str:
+    """The pose from a file, or the reason why there is none."""
+    try:
+        return measure_pose(read_image(file), target, camera)
+    except ImageRefused as refused:
+        return str(refused)
 
 
 def pose_intervals(measured: Sequence[MeasuredPose], k: float = 3.0) -> tuple[Array, Array]:

@@ -19,10 +19,16 @@ _FLAT = 6
 """Levels of 256 between dark and bright below which there is no contrast."""
 _DARK = 0.16
 """Part of the range of levels below which the brightest parts of an image are dark."""
+_CLIPPED = 0.6
+"""Share of the bright parts of an image that are saturated, beyond which it is over-exposed."""
+_WIDE, _SOFT = 0.2, 1.5
+"""Width of the edges of dots beside their radius, and in pixels, beyond which they are out of focus; where blurred
+dots are near to each other, their windows end before their edges do."""
 _BRIGHTEST = 40
 """Pixels that are at least as bright as what is called the brightest parts of an image."""
 _LARGER, _SMALLER = 3.0, (0.5, 0.25)
-_LEAST_RADIUS = 2.5
+_LEAST_RADIUS, _LARGE = 3.2, 5.0
+"""Radii of dots, pixels: below the first they are too far away, beyond the second they are not."""
 _SIMILAR = 1.5
 _DOTS = 13
 _FEWEST_TINY = 0.7
@@ -45,10 +51,12 @@ def exposure_fault(gray: Image, target: AnyTarget) -> ImageRefused | None:
     high = int(np.partition(gray, -_BRIGHTEST, axis=None)[-_BRIGHTEST])  # dots far away are a small part of an image
     top = top_level(gray) if gray.dtype == np.uint8 else max(top_level(gray), 4095)
     burnt = float((gray >= top).mean())
-    if low > 0.9 * top or (target.bright and burnt > 0.3) or burnt > 0.7:
+    lit = float((gray > low + 0.5 * (top - low)).mean())
+    clipped = target.bright and burnt > max(_CLIPPED * lit, _BRIGHTEST / gray.size)
+    if low > 0.9 * top or (target.bright and burnt > 0.3) or burnt > 0.7 or clipped:
         return ImageRefused(
-            f"over-exposed: most of it is as bright as a pixel can be ({top}); shorten the exposure, or close the "
-            "aperture",
+            f"over-exposed: {'its bright parts are' if clipped else 'most of it is'} as bright as a pixel can be "
+            f"({top}); shorten the exposure, or close the aperture",
             cause="over-exposed",
         )
     if high < _DARK * top:
@@ -82,25 +90,27 @@ def _dot_faults(gray: Image, spots: Spots, target: DotTarget, identify: Identify
             f"the target has {seen} dots, but its file says {stated} ones: change the value of bright there",
             cause="another target",
         )
+    alike = _alike(spots)
+    yield _spoilt(alike)
     larger = cv.resize(gray, None, fx=_LARGER, fy=_LARGER, interpolation=cv.INTER_CUBIC)
     far = ImageRefused(
         "too far away: its dots are smaller than 5 pixels; come nearer, or take a longer lens", cause="too far"
     )
-    if identify(larger, target.bright):
+    large = len(alike) >= _DOTS and float(np.median(_radius(alike))) > _LARGE
+    if not large and identify(larger, target.bright):
         yield far
     for part in _SMALLER:
         if identify(cv.resize(gray, None, fx=part, fy=part, interpolation=cv.INTER_AREA), target.bright):
             yield ImageRefused(
                 "out of focus or moved: the edges of its dots are wide; focus, and hold it still", cause="blurred"
             )
-    yield _other_board(gray)
-    alike = _alike(spots)
     if len(alike) >= _DOTS and float(np.median(_radius(alike))) < _LEAST_RADIUS:
         yield ImageRefused(
             f"too far away: {len(alike)} dots of {np.median(_radius(alike)):.1f} pixels radius; come nearer, or take a "
             "longer lens",
             cause="too far",
         )
+    yield _other_board(gray)
     if _DOTS <= len(alike) < 0.9 * n and _at_border(alike.center, gray.shape):
         yield ImageRefused(
             f"partly outside the image: {len(alike)} of its {n} dots are seen, up to the edge of the image; move the "
@@ -116,6 +126,24 @@ def _dot_faults(gray: Image, spots: Spots, target: DotTarget, identify: Identify
             cause="another target",
         )
     yield ImageRefused(f"the target is not in it: only {len(spots)} spots look like dots", cause="absent")
+
+
+def _spoilt(alike: Spots) -> ImageRefused | None:
+    """Whether dots of one size are seen that are saturated, or that have wide edges."""
+    if len(alike) < _DOTS:
+        return None
+    if float(np.mean(alike.saturated > 0.5)) > 0.5:
+        return ImageRefused(
+            "over-exposed: the dots in it are as bright as a pixel can be; shorten the exposure", cause="over-exposed"
+        )
+    radius = _radius(alike)
+    wide = float(np.median(alike.edge / radius)) > _WIDE and float(np.median(alike.edge)) > _SOFT
+    if float(np.median(radius)) > _LEAST_RADIUS and wide:
+        return ImageRefused(
+            "out of focus or moved: the edges of the dots in it are wide; focus, and hold it still",
+            cause="blurred",
+        )
+    return None
 
 
 def _other_board(gray: Image) -> ImageRefused | None:

@@ -14,6 +14,8 @@ from gough.vision.targets import CircleGrid, DotTarget
 
 Image = npt.NDArray[Any]
 _SIDE_POINTS = 24
+_COARSE = 12.0
+"""Scattered light is computed at so many points along its standard deviation."""
 
 
 @dataclass(frozen=True)
@@ -90,8 +92,7 @@ def render(  # noqa: PLR0917 - a pose is two arguments
     if made.gloss is not None:
         scene += _highlight(camera, target, R, t, made)
     if made.glare > 0:
-        scattered = opencv().GaussianBlur(scene, (0, 0), camera.size[0] / 10)
-        scene = (1 - made.glare) * scene + made.glare * scattered
+        scene = (1 - made.glare) * scene + made.glare * _scattered(scene, camera.size[0] / 10)
     if rng is not None and made.noise > 0:
         scene += rng.standard_normal(scene.shape, dtype=np.float32) * np.float32(made.noise)
     if made.gamma != 1:
@@ -147,6 +148,17 @@ def _highlight(camera: Camera, target: DotTarget | CircleGrid, R: Array, t: Arra
     cv.fillPoly(sheet, [corners], 1.0, cv.LINE_AA, 8)
     spot: Image = (sheet * level * np.exp(-(du**2 + dv**2) / (2 * spread**2))).astype(np.float32)
     return spot
+
+
+def _scattered(scene: Image, spread: float) -> Image:
+    """A scene blurred by a Gaussian so wide that few points describe it."""
+    cv = opencv()
+    rows, columns = scene.shape
+    coarse = max(1, round(spread / _COARSE))
+    small = cv.resize(scene, (-(-columns // coarse), -(-rows // coarse)), interpolation=cv.INTER_AREA)
+    small = cv.GaussianBlur(small, (0, 0), spread / coarse, borderType=cv.BORDER_REPLICATE)
+    smooth: Image = cv.resize(small, (columns, rows), interpolation=cv.INTER_CUBIC)
+    return smooth
 
 
 def _light(camera: Camera, made: Conditions) -> Array:

@@ -17,6 +17,8 @@ _SMALLEST, _LONGEST, _MOST = 8, 1200, 400
 """Points on the outline of a spot, and how many spots are looked at."""
 _SAMPLE = 12
 """Number of spots from which the sharpness is estimated."""
+_FRAME = 4.0
+"""Outlines whose area is so many times the median may be that of the sheet, and not of a dot."""
 _SLIM = 0.12
 """A dot seen from the side: its short axis is at least so much of its long one."""
 _ROUND = 0.12
@@ -94,7 +96,7 @@ def find_spots(image: Image, *, bright: bool = True) -> Spots:
         slim = np.sqrt(determinant) / (uu + vv)
         ellipse = area / (4 * np.pi * np.sqrt(determinant))
         good = (area > 4) & (slim > _SLIM / (1 + _SLIM**2)) & (abs(ellipse - 1) < _ROUND)
-    shapes = shapes[good]
+    shapes = _without_frames(shapes[good])
     if not len(shapes):
         return _spots(np.empty((0, 16)))
     seen = np.ascontiguousarray(seen, dtype=np.uint16)  # one type to compile for
@@ -110,6 +112,19 @@ def find_spots(image: Image, *, bright: bool = True) -> Spots:
     whole = np.isfinite(measured[:, 0])
     measured = measured[whole]
     return _spots(np.column_stack([measured, centroids.leaks(measured, margins[whole], float(np.median(edges)))]))
+
+
+def _without_frames(shapes: Array) -> Array:
+    """Without outlines that have other spots inside: the edge of a sheet before bright surroundings is no spot."""
+    u, v, area, uu, uv, vv = shapes.T
+    large = np.flatnonzero(area > _FRAME * np.median(area)) if len(area) else np.empty(0, int)
+    frames = []
+    for k in large.tolist():
+        du, dv = u - u[k], v - v[k]
+        inside = vv[k] * du * du - 2 * uv[k] * du * dv + uu[k] * dv * dv < 4 * (uu[k] * vv[k] - uv[k] ** 2)
+        if np.count_nonzero(inside) > 1:
+            frames.append(k)
+    return np.delete(shapes, frames, axis=0) if frames else shapes
 
 
 def _room(shapes: Array) -> Array:

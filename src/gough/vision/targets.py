@@ -22,8 +22,8 @@ from gough.vision.boards import (
     AprilGrid,
     ArucoGrid,
     Chessboard,
+    OfSquares,
     centered,
-    corners_of_squares,
     require_dictionary,
 )
 
@@ -159,7 +159,7 @@ class CircleGrid:
 
 
 @dataclass(frozen=True)
-class CharucoBoard:
+class CharucoBoard(OfSquares):
     """A chessboard with ArUco markers in its white squares; its points are the inner corners.
 
     Examples:
@@ -183,26 +183,6 @@ class CharucoBoard:
         require(counts, f"a ChArUco board has 3 to {_MOST} rows and columns of squares")
         require(0 < self.marker < self.square, "markers of a ChArUco board must be smaller than its squares")
         require_dictionary(self.dictionary, DICTIONARIES, self.columns * self.rows // 2)
-
-    @cached_property
-    def points(self) -> Array:
-        """Corners row by row from the top left, in OpenCV's order."""
-        return corners_of_squares(self.columns, self.rows, self.square)
-
-    @property
-    def radius(self) -> float:
-        """Corners have none."""
-        return 0.0
-
-    @property
-    def bright(self) -> bool:
-        """White squares are the ground."""
-        return False
-
-    @property
-    def size(self) -> tuple[float, float]:
-        """All squares."""
-        return self.columns * self.square, self.rows * self.square
 
 
 def cross_ratio(t: Array) -> float:

@@ -1,15 +1,17 @@
 """Many starts, one design: each start is a task of its own, for any executor; a stopped search keeps its best."""
 
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Executor, Future, wait
+from contextlib import nullcontext
 from dataclasses import dataclass, fields
-from itertools import count
+from functools import partial
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from gough.core.arguments import action, refused, verb, whole
+from gough.campaigns import Campaign, ThisProcess, Unfinished, digest, executor_of, this_version
+from gough.core.arguments import action, verb, whole
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
 from gough.core.progress import OnProgress, Progress
@@ -36,8 +38,6 @@ _BACK = 0.9
 """By which a motion that cannot be followed is made smaller at a time."""
 _LEAST = 0.3
 """A motion that exceeds limits even at this share of its size is given up."""
-_PATIENCE = 2.0
-"""Seconds that a stopped search waits for starts that are about to end."""
 
 
 def optimize(
@@ -45,7 +45,9 @@ def optimize(
     *,
     starts: int = 10,
     seed: int = 0,
-    executor: Executor | None = None,
+    executor: Any = None,
+    workers: int = 1,
+    path: str | Path | None = None,
     on_progress: OnProgress = lambda _: None,
 ) -> Design:
     """The best motion of several starts; the same seed gives the same motion, whatever the executor.
@@ -53,17 +55,21 @@ def optimize(
     Each start is a random feasible series. An augmented Lagrangian improves it, by exact derivatives;
     then limits are verified between samples as well, and the motion is corrected until it keeps them strictly.
 
-    Ctrl-C stops the search, and the best motion so far is the answer; it keeps the limits like any other.
+    Ctrl-C stops the search, and the best motion so far is the answer; it keeps the limits like any other. In this
+    process the running start is stopped too; starts in other processes are finished, unless Ctrl-C is pressed twice.
 
     Args:
         problem: What to design.
         starts: Number of random starts.
         seed: Random seed of the starts.
-        executor: Runs starts in parallel: of `concurrent.futures`, or a Dask client's; in this process by default.
+        executor: Where starts run: an executor of `gough.campaigns` or `concurrent.futures`; here by default.
+        workers: Number of processes of this machine, where no executor is given.
+        path: A file, or a folder for it, to which each finished start is appended; a search that was stopped resumes
+            from it.
         on_progress: Called with a `Progress` now and then.
 
     Raises:
-        InputError: no start found a motion that keeps the limits.
+        InputError: no start found a motion that keeps the limits, or the file belongs to another search.
         KeyboardInterrupt: the search was stopped before it had found one.
 
     Examples:
@@ -74,16 +80,14 @@ def optimize(
         >>> designed.is_stopped, bool(designed.worst < 0)
         (False, True)
     """
-    _require_search(starts, seed, executor, on_progress)
-    tasks = _here(problem, starts, seed, on_progress) if executor is None else _there(
-        executor, problem, starts, seed, on_progress
-    )  # fmt: skip
+    _require_search(starts, seed, on_progress)
+    search = _Search(problem, starts, seed, executor_of(executor, workers), on_progress)
     done: list[Attempt] = []
     stopped = False
     try:
-        for attempt in tasks:
-            done.append(attempt)
-            stopped |= attempt.is_stopped
+        for each in search.attempts(path, is_ours=executor is None):
+            done.append(each)
+            stopped |= each.is_stopped
     except KeyboardInterrupt:
         stopped = True
     done.sort(key=lambda each: each.number)
@@ -100,12 +104,71 @@ def optimize(
     return Design(problem, tuple(done), stopped)
 
 
-def _require_search(starts: Any, seed: Any, executor: Any, on_progress: Any) -> None:
+def _require_search(starts: Any, seed: Any, on_progress: Any) -> None:
     require_count(starts, "starts")
     whole(seed, "seed")
-    if executor is not None and (isinstance(executor, type) or not callable(getattr(executor, "submit", None))):
-        raise refused("executor", executor, "an executor", "concurrent.futures.ProcessPoolExecutor()")
     action(on_progress, "on_progress")
+
+
+@dataclass(frozen=True)
+class _Search:
+    """The starts of a search as a campaign."""
+
+    problem: DesignProblem
+    starts: int
+    seed: int
+    executor: Any
+    on_progress: OnProgress
+
+    def attempts(self, path: str | Path | None, *, is_ours: bool) -> Iterator[Attempt]:
+        """All starts, as they come."""
+        alone = isinstance(self.executor, ThisProcess)
+        executor = ThisProcess(interrupts_tasks=True) if alone else self.executor
+        shared = (self.problem, self.seed) if not alone else (self.problem, self.seed, self._on_stage)
+        tasks = {f"start {k}": (k,) for k in range(1, self.starts + 1)}
+        campaign = Campaign(_attempted, tasks, shared, name=fingerprint(self.problem, self.seed))
+        if not alone:
+            _compile(self.problem)
+        with executor if is_ours else nullcontext():
+            done = 0
+            for _, each in campaign.stream(path, executor=executor, on_progress=self._on_stop):
+                done += not each.is_stopped
+                yield each
+                self.on_progress(Progress(done, self.starts, f"start {each.number}: done", each.value))
+
+    def _on_stop(self, step: Progress) -> None:
+        if step.stage:
+            self.on_progress(step)
+
+    def _on_stage(self, number: int, what: str, value: float) -> None:
+        self.on_progress(Progress(number - 1, self.starts, f"start {number}: {what}", value))
+
+
+def fingerprint(problem: DesignProblem, seed: int) -> str:
+    """A digest of all that decides the result of a start; of the robot, its regressor and limits on a small motion."""
+    parts = {field.name: getattr(problem, field.name) for field in fields(problem) if field.name != "robot"}
+    seen = problem.evaluate(_small_motion(problem))
+    return digest((this_version(), seed, problem.robot.name, problem.robot.names, parts, seen.W, seen.h))
+
+
+def _small_motion(problem: DesignProblem) -> Array:
+    return np.append(np.full(problem.space.n - 1, 0.01), 1.0)
+
+
+def _compile(problem: DesignProblem) -> None:
+    """Compile the kernels of a problem once, here, and not in every worker at the same time."""
+    problem.lagrangian(_small_motion(problem), lambda h: (0.0, np.zeros_like(h)))
+
+
+def _attempted(problem: DesignProblem, seed: int, *rest: Any) -> Attempt:
+    """One start as a task: the number comes last, a callback of this process before it."""
+    *on_stage, number = rest
+    if not on_stage:
+        return attempt(problem, number, seed)
+    done = attempt(problem, number, seed, partial(on_stage[0], number))
+    if done.is_stopped:
+        raise Unfinished(done)
+    return done
 
 
 @verb()
@@ -116,7 +179,9 @@ def design(
     *,
     starts: int = 10,
     seed: int = 0,
-    executor: Executor | None = None,
+    executor: Any = None,
+    workers: int = 1,
+    path: str | Path | None = None,
     on_progress: OnProgress = lambda _: None,
     **options: Any,
 ) -> Design:
@@ -129,7 +194,10 @@ def design(
         limits: Limits of positions, speeds, accelerations, efforts and pose: `MotionLimits`, or a mapping of its names.
         starts: Number of random starts.
         seed: Random seed; the same seed gives the same trajectory.
-        executor: Runs starts in parallel; in this process by default.
+        executor: Where starts run: an executor of `gough.campaigns` or `concurrent.futures`; here by default.
+        workers: Number of processes of this machine, where no executor is given.
+        path: A file, or a folder for it, to which each finished start is appended; a search that was stopped resumes
+            from it.
         on_progress: Called with a `Progress` now and then.
         options: Further fields of `DesignProblem`, such as `sigma`, `criterion`, `n_harmonics` and `frequency`.
 
@@ -147,9 +215,12 @@ def design(
     known = [field.name for field in fields(DesignProblem) if field.name not in {"robot", "limits"}]
     for name in options:
         require(name in known, f"no option of a design is called '{name}'{nearest(name, known)}")
-    _require_search(starts, seed, executor, on_progress)
+    _require_search(starts, seed, on_progress)
+    executor_of(executor, workers)  # refuses what is none before anything is computed
     problem = DesignProblem(robot, limits, **options)  # type: ignore[arg-type] # it makes limits of a mapping
-    return optimize(problem, starts=starts, seed=seed, executor=executor, on_progress=on_progress)
+    return optimize(
+        problem, starts=starts, seed=seed, executor=executor, workers=workers, path=path, on_progress=on_progress
+    )
 
 
 def attempt(
@@ -333,39 +404,3 @@ def _smaller(problem: DesignProblem, z: Array, share: float, *, towards_home: bo
 def _keeps(problem: DesignProblem, z: Array, share: float, *, towards_home: bool, checks: tuple[_Check, ...]) -> bool:
     smaller = _smaller(problem, z, share, towards_home=towards_home)
     return all(max(each.max() for each in check(problem, smaller)) <= 0 for check in checks)
-
-
-def _here(problem: DesignProblem, starts: int, seed: int, on_progress: OnProgress) -> Iterator[Attempt]:
-    for number in range(1, starts + 1):
-
-        def stage(what: str, value: float, number: int = number) -> None:
-            on_progress(Progress(number - 1, starts, f"start {number}: {what}", value))
-
-        done = attempt(problem, number, seed, stage)
-        yield done
-        on_progress(Progress(number, starts, f"start {number}: done", done.value))
-        if done.is_stopped:
-            return
-
-
-def _there(
-    executor: Executor, problem: DesignProblem, starts: int, seed: int, on_progress: OnProgress
-) -> Iterator[Attempt]:
-    assert problem.space  # its kernels are compiled once, here, and not by every worker at the same time
-    problem.lagrangian(np.append(np.full(problem.space.n - 1, 0.01), 1.0), lambda h: (0.0, np.zeros_like(h)))
-    pending: set[Future[Attempt]] = {executor.submit(attempt, problem, k, seed) for k in range(1, starts + 1)}
-    finished = count(1)
-    try:
-        while pending:
-            done, pending = wait(pending, return_when="FIRST_COMPLETED")
-            for future in done:
-                best = future.result()
-                on_progress(Progress(next(finished), starts, f"start {best.number}: done", best.value))
-                yield best
-    except KeyboardInterrupt:
-        for future in pending:
-            future.cancel()
-        for future in wait(pending, timeout=_PATIENCE).done:
-            if not future.cancelled() and future.exception() is None:
-                yield future.result()
-        raise

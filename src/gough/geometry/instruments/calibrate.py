@@ -34,6 +34,11 @@ _METHOD = "maximum likelihood, poses eliminated"
 _ROUNDS = 30
 _STILL = 1e-7
 """m: free frames are in place where the last correction moved the parameters by less."""
+_UNSETTLED = (
+    "The iteration does not settle: the measurements determine some combinations of the unknowns too weakly, or "
+    "contain gross errors. Measure more poses, or ones that differ more; or hold parameters (fixed), state "
+    "tolerances of the blueprint, or leave out doubtful measurements."
+)
 
 
 @verb()
@@ -80,11 +85,11 @@ def calibrate_by_instruments(
     noise = None
     if isinstance(measurements, Measurements) and (unknown := unknown_components(measurements)):
         measurements, noise = estimated_noise(
-            lambda data: _prepared(robot, data, start, fixed, prior), measurements, unknown
+            lambda data: _prepared(robot, data, start, fixed, prior)[:2], measurements, unknown
         )
-    elimination, state = _prepared(robot, measurements, start, fixed, prior)
+    elimination, state, first = _prepared(robot, measurements, start, fixed, prior)
     _require_enough(elimination)
-    arrived = descend(elimination, state)
+    arrived = descend(elimination, state, first)
     if not np.isfinite(arrived.linearized.cost):
         raise InputError(
             "the readings cannot be predicted at the blueprint's poses: check units, order and sign of the readings"
@@ -97,7 +102,7 @@ def calibrate_by_instruments(
         known = _determined(elimination, arrived)
         if size < _STILL:
             break
-    answer = _answer(elimination, arrived, elimination.equations.linearized(state), known)
+    answer = _answer(elimination, arrived, first, known)
     return answer if noise is None else answer.with_noise(noise)
 
 
@@ -130,8 +135,7 @@ def foresee(
     """
     if isinstance(measurements, Measurements):
         require_stated(measurements, "planned measurements need the noise to expect")
-    elimination, state = _prepared(robot, measurements, start, fixed, prior, planned=True)
-    now = elimination.equations.linearized(state)
+    elimination, state, now = _prepared(robot, measurements, start, fixed, prior, planned=True)
     arrived = Arrived(state, now, elimination.reduced(now), 0, has_converged=True)
     return _answer(elimination, arrived, now, _determined(elimination, arrived), is_planned=True)
 
@@ -165,8 +169,8 @@ def simulated(
 
 def _prepared(
     robot: Any, measurements: Any, start: Any, fixed: Any, prior: Any, *, planned: bool = False
-) -> tuple[Elimination, State]:
-    """The equations with their start."""
+) -> tuple[Elimination, State, Linearized]:
+    """The equations with their start, and their linearization there."""
     model = kinematic_model(robot)
     data = instance(
         measurements, "measurements", Measurements, "Measurements", "Measurements(readings, sigma, [Instrument(…)])"
@@ -203,8 +207,9 @@ def _prepared(
         state = start_parts(equations, state)
         equations = replace(equations, start=state.theta, start_references=state.references)
     elimination = Elimination(equations)
-    elimination.require_determined(equations.linearized(state))
-    return elimination, state
+    first = equations.linearized(state)
+    elimination.require_determined(first)
+    return elimination, state, first
 
 
 def _require_enough(elimination: Elimination) -> None:
@@ -331,7 +336,7 @@ def _answer(
         tuple(notes),
     )
     if status is not Status.OK and not is_planned:
-        raise EstimationError(estimate)
+        raise EstimationError(estimate, _UNSETTLED if status is Status.MAX_STEPS else None)
     return CalibratedByInstruments(
         model,
         data,

@@ -71,13 +71,13 @@ class Decomposed(ArrayValue):
 
 
 @one_blas_thread()
-def descend(elimination: Elimination, state: State, *, max_steps: int = 200) -> Arrived:
-    """The state with the least sum of squares near a start.
+def descend(elimination: Elimination, state: State, now: Linearized | None = None, *, max_steps: int = 200) -> Arrived:
+    """The state with the least sum of squares near a start, whose linearization may be given.
 
     A step that does not lower the sum of squares is tried again with more damping [BJO96, §9.2].
     """
     equations = elimination.equations
-    now = equations.linearized(state)
+    now = equations.linearized(state) if now is None else now
     damping, settled, steps = 1e-4, False, 0
     while True:
         reduced = elimination.reduced(now)

@@ -204,8 +204,10 @@ class Elimination(ArrayValue):
                     assert by is not None
                     A[row, d * own_place[:, k] + np.arange(d)[:, None], np.arange(groups)] = by[these, 0].T
                 row += 1
-        # the column before the last took what belongs to fixed unknowns
-        return A if steps is not None else np.delete(A, -2, axis=1)
+        if steps is not None:
+            return A
+        A[:, -2] = A[:, -1]  # the column before the last took what belongs to fixed unknowns
+        return A[:, :-1]
 
     @cached_property
     def _places(self) -> Numbers:

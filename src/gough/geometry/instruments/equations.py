@@ -175,9 +175,13 @@ class Equations(ArrayValue):
         x, k = x.reshape(N * n, -1), self.chain_columns.shape[1]
         position, rotation = (np.repeat(each, n, axis=0) for each in state.poses)
         predicted = read.reshape(-1)
+        is_linear = bool(getattr(self.model, "reading_is_linear", False))
         for _ in range(_NEWTON):
             f = derivatives.evaluate(x, position, rotation, np.zeros(3), predicted)
             step = f["residual"] / f["by_reading"]
+            if is_linear:
+                predicted = predicted - step
+                break
             size = float(np.max(abs(step.reshape(N, n)) / sigma, where=there, initial=0.0))
             if not size > _CLOSE:
                 break

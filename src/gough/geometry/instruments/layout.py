@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ class Layout(ArrayValue):
         rows = [np.concatenate([self.slots[s].columns for s in row]) for row in self.of_instrument[instrument]]
         return np.array(rows, dtype=np.int64)
 
-    @property
+    @cached_property
     def free(self) -> Numbers:
         """Numbers of the unknowns that are estimated."""
         return np.flatnonzero(self.is_free)

@@ -14,7 +14,7 @@ import numpy as np
 
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import InputError, require
-from gough.core.text import listed, plus_minus
+from gough.core.text import listed, number, plus_minus
 from gough.geometry.instruments.descent import Arrived, Decomposed, descend
 from gough.geometry.instruments.elimination import Elimination
 from gough.geometry.instruments.equations import State
@@ -30,8 +30,14 @@ _RATIOS = 4
 _ROUNDS = 30
 _SETTLED = 1e-3
 """Change of the logarithms of variances at which the rounds end."""
-_LEAST = 0.5
-"""Relative standard deviation of an estimated σ beyond which it is refused."""
+_WEAK = 0.5
+"""Relative standard deviation of an estimated σ beyond which only its order of magnitude is known …"""
+_FEWEST = 5.0
+"""… which is refused if the variance of some unknown then has fewer degrees of freedom."""
+_UNSEEN = 1e-2
+"""Redundancy of a group below which its noise is not seen beside that of the others: it is not made smaller."""
+_BLIND = 0.25
+"""Information on the logarithm of a variance that counts at least: without any, it is known to e² at best."""
 _UNITS = {"m": "lengths", "rad": "angles", "px": "pixels"}
 
 
@@ -62,6 +68,10 @@ class NoiseEstimates(ArrayValue):
         texts = []
         for component, sigma, relative in zip(self.components, self.sigma, self.relative, strict=True):
             unit, factor = shown_unit(component.unit)
+            if relative >= _WEAK:
+                most = factor * float(sigma * np.exp(2 * relative))
+                texts.append(f"{component.name} at most {number(most, digits=1)} {unit}")
+                continue
             value, spread = plus_minus(factor * float(sigma), 2 * factor * float(sigma * relative))
             texts.append(f"{component.name} {value} ± {spread} {unit}")
         several = len(texts) > 1
@@ -137,12 +147,10 @@ def estimated_noise(
         sigma = sigma * np.exp(change / 2)
         if round_ >= _RATIOS and abs(change).max() < _SETTLED:
             break
-    values, vectors = np.linalg.eigh(sums.information)
-    # a direction without information counts as known to e² at best, so that whatever shares in it is named
-    relative = np.sqrt((vectors**2 / np.maximum(values, 0.25)).sum(axis=1)) / 2
-    bad = [each.name for each, r in zip(components, relative.tolist(), strict=True) if not r < _LEAST]
-    if bad or abs(change).max() >= _SETTLED:
-        names = bad or [each.name for each in components]
+    relative = np.sqrt(_uncertainty(sums.information).diagonal()) / 2
+    weak = [each.name for each, r in zip(components, relative.tolist(), strict=True) if not r < _WEAK]
+    if (weak and sums.dof < _FEWEST) or abs(change).max() >= _SETTLED:
+        names = weak or [each.name for each in components]
         raise InputError(
             f"the measurements do not determine the noise of {listed(names)}, which is not stated: state "
             f"{'sigma of at least one of them' if len(names) > 1 else 'its sigma'}, or measure more poses"
@@ -178,7 +186,8 @@ class _Sums(NamedTuple):
         if not scoring:
             return np.clip(ratio, -4.0, 12.0)
         slope = (self.squares - self.redundancy) / 2
-        return np.clip(np.linalg.pinv(self.information, hermitian=True) @ slope, -2.0, 2.0)
+        change = np.clip(np.linalg.pinv(self.information, hermitian=True) @ slope, -2.0, 2.0)
+        return np.where((self.redundancy < _UNSEEN) & (change < 0), 0.0, change)
 
 
 def _sums(elimination: Elimination, arrived: Arrived, components: tuple[Component, ...]) -> _Sums:
@@ -212,9 +221,15 @@ def _sums(elimination: Elimination, arrived: Arrived, components: tuple[Componen
     information = (own - 2 * cross + np.einsum("gij,hji->gh", moments, moments)) / 2
     variance = (T @ T.T).diagonal()
     shares = np.einsum("pi,gij,pj->gp", T, moments, T, optimize=True) / np.maximum(variance, 1e-300)
-    spread = np.einsum("gp,gh,hp->p", shares, np.linalg.pinv(information, hermitian=True), shares)
+    spread = np.einsum("gp,gh,hp->p", shares, _uncertainty(information), shares)
     dof = 2 / float(spread.max(initial=1e-300))
     return _Sums(squares, redundancy, information, max(dof, 1.0))
+
+
+def _uncertainty(information: Array) -> Array:
+    """The covariance of the logarithms of variances; a direction without information counts as known to e² at best."""
+    values, vectors = np.linalg.eigh(information)
+    return np.asarray((vectors / np.maximum(values, _BLIND)) @ vectors.T)
 
 
 def require_stated(measurements: Measurements, why: str) -> None:

@@ -3,8 +3,8 @@
 import numpy as np
 
 from gough.core.arrays import Array
+from gough.core.rigid import RigidMotion
 from gough.core.rotations import cross_matrix, exp, nearest_rotation
-from gough.geometry.frames import RigidMotion
 from gough.geometry.instruments.kinds import lens_kernel
 
 _STEPS = 30

@@ -8,8 +8,9 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError, require
+from gough.core.rigid import RigidMotion
 from gough.core.rotations import nearest_rotation
-from gough.geometry.frames import RigidMotion, hand_eye, procrustes
+from gough.geometry.frames import hand_eye, procrustes
 from gough.geometry.instruments.equations import Equations, State
 from gough.geometry.instruments.kinds import CAMERA, FRAME, POINT, TARGET
 from gough.geometry.instruments.layout import Slot, with_normal
@@ -32,8 +33,9 @@ def start_poses(model: KinematicModel, theta: Array, measurements: Measurements)
         require(there.size > 0, f"the readings of {model.chains[chain]} are all missing")
         nearest = there[np.clip(np.searchsorted(there, np.arange(len(readings)), side="right") - 1, 0, None)]
         readings[:, chain] = readings[nearest, chain]
+    find: Callable[[Array, Array], PlatformPoses] = getattr(model, "rough_poses", model.forward)
     try:
-        return model.forward(theta, readings)
+        return find(theta, readings)
     except InputError as error:
         raise InputError(f"the blueprint does not fit the readings: {error}") from error
 

@@ -5,19 +5,12 @@ products of digits: long accumulators as in [KUL13, §8]. Only whole numbers of 
 beyond 2^52 times the number of terms; nothing is rounded, whatever the processor's state.
 """
 
-from collections.abc import Callable
-from typing import TypeVar, cast
-
-import numba
 import numpy as np
 import numpy.typing as npt
 
-F = TypeVar("F", bound=Callable[..., object])
+from gough.core.compiled_kernels import compiled
+
 Numbers = npt.NDArray[np.int64]
-
-
-def _jit(function: F) -> F:
-    return cast("F", numba.njit(cache=True, error_model="numpy")(function))
 
 
 BITS = 26
@@ -32,7 +25,7 @@ MOST = 200
 """Rows in a sum, and unknowns: 9 · MOST products of digits at one position, each below 2^52, stay below 2^63."""
 
 
-@_jit
+@compiled
 def take_apart(bits: int, digits: Numbers) -> int:
     """The three signed digits of a double given by its bits; returns the place of the first."""
     biased, m = (bits >> 52) & 0x7FF, bits & _FRACTION
@@ -52,7 +45,7 @@ def take_apart(bits: int, digits: Numbers) -> int:
     return place
 
 
-@_jit
+@compiled
 def add(total: Numbers, a: Numbers, b: Numbers, position: int, sign: int) -> None:
     """Total += sign · a · b, for three digits each, from a position on."""
     for i in range(3):
@@ -60,7 +53,7 @@ def add(total: Numbers, a: Numbers, b: Numbers, position: int, sign: int) -> Non
             total[position + i + j] += sign * a[i] * b[j]
 
 
-@_jit
+@compiled
 def carry(total: Numbers, first: int, last: int) -> int:
     """Digits from −2^25 to 2^25 for a number that has some from `first` to `last`; the position of the leading one."""
     over, leading, i = 0, -1, first
@@ -75,7 +68,7 @@ def carry(total: Numbers, first: int, last: int) -> int:
     return leading
 
 
-@_jit
+@compiled
 def left_over(  # noqa: PLR0917
     table: Numbers, j: int, rows: Numbers, a: Numbers, positions: Numbers, wanted: int, d: Numbers
 ) -> tuple[int, int]:
@@ -91,7 +84,7 @@ def left_over(  # noqa: PLR0917
     return first, carry(d, first, last + 4)
 
 
-@_jit
+@compiled
 def bound(  # noqa: PLR0917
     table: Numbers, rows: Numbers, weights: Numbers, wanted: Numbers, lower: Numbers, upper: Numbers, total: Numbers
 ) -> None:
@@ -120,7 +113,7 @@ def bound(  # noqa: PLR0917
     carry(total, 0, LENGTH - 20)
 
 
-@_jit
+@compiled
 def bounds(  # noqa: PLR0917
     table: Numbers, rows: Numbers, weights: Numbers, wanted: Numbers, lower: Numbers, upper: Numbers, totals: Numbers
 ) -> None:

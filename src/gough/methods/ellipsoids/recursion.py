@@ -13,7 +13,7 @@ must read θ̂_kᵀ N θ̂_k: as printed, M may lose its definiteness, and the e
 import numpy as np
 
 from gough.core.arrays import Array, Integers
-from gough.methods.programs.compiled_algebra import compiled
+from gough.core.compiled_kernels import compiled_loosely as compiled
 
 IDLE, UPDATED, MISSED = 0, 1, 2
 """Effect of a strip: none, the ellipsoid shrank, or the strip misses it."""

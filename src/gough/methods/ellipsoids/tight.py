@@ -64,7 +64,12 @@ class TightEllipsoid:
     @np.errstate(all="ignore")
     @one_blas_thread()
     def estimate(self, problem: LinearProblem) -> Estimate:
-        answer = LinearHull().estimate(problem)
+        return self.within(problem, LinearHull().estimate(problem))
+
+    @np.errstate(all="ignore")
+    @one_blas_thread()
+    def within(self, problem: LinearProblem, answer: Estimate) -> Estimate:
+        """The ellipsoid from `answer`, which `LinearHull()` gave to the same problem."""
         if answer.status is not Status.OK:
             return replace(answer, method=written(self))
         assert isinstance(answer.stats, HullStats)

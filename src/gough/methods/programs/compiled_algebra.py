@@ -1,19 +1,9 @@
 """Dense linear algebra for compiled code, where calls into BLAS would cost more than they do; imports numba."""
 
-from collections.abc import Callable
-from typing import TypeVar, cast
-
-import numba
 import numpy as np
 
 from gough.core.arrays import Array
-
-F = TypeVar("F", bound=Callable[..., object])
-
-
-def compiled(function: F) -> F:
-    """Compiled by numba, cached; sums may be reordered, since what uses it is never trusted."""
-    return cast("F", numba.njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})(function))
+from gough.core.compiled_kernels import compiled_loosely as compiled
 
 
 @compiled

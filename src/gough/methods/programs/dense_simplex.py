@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gough.core.arrays import Array, Integers
-from gough.methods.programs.compiled_algebra import compiled, dot, invert, spread
+from gough.core.compiled_kernels import compiled_loosely as compiled
+from gough.methods.programs.compiled_algebra import dot, invert, spread
 
 OPTIMAL, INFEASIBLE, FAILED = 0, 1, 2
 _TOLERANCE = 1e-10

@@ -3,9 +3,7 @@
 Each image is rendered, found and measured; an interrupted campaign is resumed.
 """
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor
-from contextlib import nullcontext
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -14,8 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gough.campaigns import Campaign, digest
 from gough.core.arrays import Array
-from gough.core.progress import Phase
+from gough.core.progress import Phase, Progress
 from gough.core.rotations import exp, log
 from gough.core.tables import Table
 from gough.core.text import number
@@ -24,7 +23,6 @@ from gough.data import Poses
 from gough.papers.gough_platform import paper
 from gough.papers.reproduction import Reproduction, side_by_side
 from gough.simulate import CalibrationCampaign, MeasuredCampaign
-from gough.simulate.ledger import Ledger, digest
 from gough.vision import (
     Camera,
     Conditions,
@@ -94,7 +92,8 @@ class CampaignByCamera:
     seed: int
     folder: Path | None = None
     """Where results are kept, so that an interrupted campaign goes on."""
-    executor: Executor | None = None
+    executor: Any = None
+    """Where images are rendered and measured, of `gough.campaigns`; here by default."""
     on_visit: Callable[[int, int], object] = lambda _done, _of: None
     refused: list[str] = field(default_factory=list)
     """Reasons of images that gave no pose, of all campaigns so far."""
@@ -129,7 +128,7 @@ class CampaignByCamera:
             Visit(exp(e[3:]) @ seen.rotation[k], seen.position[k] + e[:3], campaign.images, int(s))
             for k, e, s in zip(of, errors, seeds, strict=True)
         ]
-        answers = list(self._answers(visits, what, campaign.faults.words))
+        answers = self._answers(visits, f"{what}: {campaign.faults.words}")
         counts = np.array([len(answer["poses"]) for answer in answers])
         values = np.array([pose for answer in answers for pose in answer["poses"]])
         visit: npt.NDArray[np.int64] = np.repeat(np.arange(len(visits)), counts)
@@ -140,23 +139,25 @@ class CampaignByCamera:
         position, rotation = values[:, :3], exp(values[:, 3:])
         return Poses(position, rotation, read[visit], configuration=of[visit], run=visit // K)
 
-    def _answers(self, visits: list["Visit"], what: str, faults: str) -> Iterator[dict[str, Any]]:
+    def _answers(self, visits: list["Visit"], what: str) -> list[dict[str, Any]]:
         """Results of the images of each visit, from the file or computed."""
-        assert self.tool is not None
-        fingerprint = digest((self.seed, what, faults, [(v.position, v.images, v.seed) for v in visits]))
-        path = None if self.folder is None else self.folder / f"campaign-{what}-{fingerprint[:8]}.jsonl"
-        with Ledger(path, fingerprint) if path else nullcontext() as ledger:
-            known = {} if ledger is None else dict(ledger.results)
-            missing = [k for k in range(len(visits)) if str(k) not in known]
-            run = map if self.executor is None else self.executor.map
-            fresh = run(look, [visits[k] for k in missing], [self.tool] * len(missing))
-            for done, (k, answer) in enumerate(zip(missing, fresh, strict=True), start=1):
-                known[str(k)] = answer
-                if ledger is not None:
-                    ledger.append(str(k), answer)
-                self.on_visit(len(visits) - len(missing) + done, len(visits))
-        for k in range(len(visits)):
-            yield known[str(k)]
+        tasks = {str(k): (visit,) for k, visit in enumerate(visits)}
+        campaign = Campaign(look, tasks, (self.tool,))
+        path = None
+        if self.folder is not None:
+            path = (
+                self.folder
+                / f"campaign-{what.split(':', maxsplit=1)[0]}-{digest((campaign.fingerprint, what))[:8]}.jsonl"
+            )
+
+        begun: list[int] = []
+
+        def show(step: Progress) -> None:
+            if begun:  # the first call is about visits that were measured before
+                self.on_visit(step.done, step.of)
+            begun.append(step.done)
+
+        return list(campaign.run(path, executor=self.executor, on_progress=show).values())
 
 
 @dataclass(frozen=True)
@@ -169,8 +170,7 @@ class Visit:
     seed: int
 
 
-@one_blas_thread()
-def look(visit: Visit, tool: Instrument) -> dict[str, Any]:
+def look(tool: Instrument, visit: Visit) -> dict[str, Any]:
     """Poses (position and rotation vector) from the images of a visit, reasons of refusals, and their scatter."""
     rng = np.random.default_rng(visit.seed)
     poses, refused, errors, precision = [], [], [], []
@@ -203,7 +203,7 @@ def reproduce(
     on_step: Callable[[Phase], object] = lambda _: None,
     *,
     repetitions: int = FEW,
-    executor: Executor | None = None,
+    executor: Any = None,
     folder: Path | None = None,
 ) -> Reproduction:
     """The tables of the paper from rendered images; `repetitions` runs of as many images, at most ten."""

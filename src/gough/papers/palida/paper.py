@@ -1,9 +1,9 @@
 """Statistical approach for bias-free identification of a parallel manipulator affected by large noise [AHG]."""
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -69,7 +69,7 @@ def reproduce(
     on_step: Callable[[Phase], object] = lambda _: None,
     *,
     repetitions: int = FEW,
-    executor: Executor | None = None,
+    executor: Any = None,
     folder: Path | None = None,
     size: Size | None = None,
 ) -> Reproduction:
@@ -79,7 +79,7 @@ def reproduce(
         seed: Of trajectories' start and noise.
         on_step: Told of each phase when it begins, and how far the repetitions are.
         repetitions: Of each experiment; the paper has 100.
-        executor: Runs repetitions elsewhere.
+        executor: Where designs and repetitions run, of `gough.campaigns`; here by default.
         folder: Where results are kept as they come: a run that was interrupted goes on from them.
         size: Of the experiments.
     """
@@ -95,7 +95,7 @@ def reproduce(
 
 
 def _results(
-    course: _Course, seed: int, size: Size, *, repetitions: int, executor: Executor | None, folder: Path | None
+    course: _Course, seed: int, size: Size, *, repetitions: int, executor: Any, folder: Path | None
 ) -> Results:
     course.begin("computing base parameters", _PREPARE)
     model = base_model()
@@ -108,7 +108,7 @@ def _results(
         else:
             course.within(f"designing a trajectory: {name}, {stage}", 0.5, _DESIGN)
 
-    designed = designs(seed, size, folder, on_design)
+    designed = designs(seed, size, folder, on_design, executor)
     course.skip(_DESIGN * (len(DESIGNS) - len(begun)))
     experiments = {
         name: Repetition(design.series, readings=size.readings, periods=size.periods)
@@ -136,7 +136,7 @@ def _results(
 
 
 def _repeated(
-    course: _Course, requested: Mapping[str, MonteCarlo], executor: Executor | None, folder: Path | None
+    course: _Course, requested: Mapping[str, MonteCarlo], executor: Any, folder: Path | None
 ) -> dict[tuple[str, str], Spread]:
     spreads: dict[tuple[str, str], Spread] = {}
     for name, campaign in requested.items():
@@ -150,7 +150,7 @@ def _campaign_display(course: _Course, name: str, campaign: MonteCarlo) -> OnPro
     begun: list[Progress] = []
 
     def show(far: Progress) -> None:
-        what = f"repeating experiments ({name}): {far.done} of {far.of}"
+        what = far.stage or f"repeating experiments ({name}): {far.done} of {far.of}"
         each = _REPEAT * campaign.repetitions / far.of
         if not begun:
             begun.append(far)

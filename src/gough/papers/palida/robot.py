@@ -1,7 +1,6 @@
 """PaLiDA rebuilt: 24 base parameters, noise as large as printed, trajectories by several criteria, repetitions."""
 
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gough import __version__
+from gough.campaigns import Campaign, ThisProcess, digest, executor_of, this_version
 from gough.core.arrays import Array, ArrayValue
 from gough.core.progress import Progress
 from gough.data import advised_cutoff
@@ -27,7 +26,6 @@ from gough.methods.nonlinear.harmonics import Harmonics
 from gough.papers.palida.printed import MEASUREMENT, TABLES, coefficients
 from gough.robots import Palida
 from gough.simulate import FourierSeries, MonteCarlo, PeriodicExperiment, white
-from gough.simulate.ledger import Ledger, digest
 from gough.simulate.monte_carlo import Estimator
 
 WIDE = 25.0
@@ -272,7 +270,9 @@ def design_problem(criterion: str, size: Size) -> DesignProblem:
     )
 
 
-def designs(seed: int, size: Size, folder: Path | None, on_design: Callable[[str, str], object]) -> dict[str, Designed]:
+def designs(
+    seed: int, size: Size, folder: Path | None, on_design: Callable[[str, str], object], executor: Any = None
+) -> dict[str, Designed]:
     """A trajectory for each criterion, all from the same start [AHG, §IV.C]; those in the folder are taken from there.
 
     Args:
@@ -280,34 +280,41 @@ def designs(seed: int, size: Size, folder: Path | None, on_design: Callable[[str
         size: Of the trajectories.
         folder: Where designs are kept, or None.
         on_design: Told the name of the design and the stage of its search.
+        executor: Where designs are searched, of `gough.campaigns`; here by default.
 
     Raises:
         KeyboardInterrupt: the search was stopped.
     """
-    fingerprint = digest((__version__, seed, size, FREQUENCIES, MARGIN, FORCES, base_model().truth, DESIGNS))
-    path = None if folder is None else folder / f"campaign-designs-{fingerprint[:8]}.jsonl"
-    designed: dict[str, Designed] = {}
-    with nullcontext() if path is None else Ledger(path, fingerprint) as ledger:
-        for name, criterion in DESIGNS.items():
-            if ledger is None or name not in ledger.results:
-                plain = _plain(_searched(name, design_problem(criterion, size), seed, on_design))
-                if ledger is not None:
-                    ledger.append(name, plain)
-            else:
-                plain = ledger.results[name]
-            designed[name] = Designed(FourierSeries(**plain["series"]), plain["criteria"], plain["first"])
-    return designed
+    executor = executor_of(executor)
+    alone = isinstance(executor, ThisProcess)
+    configuration = (this_version(), seed, size, FREQUENCIES, MARGIN, FORCES, base_model().truth, DESIGNS)
+    shared = (size, seed, on_design) if alone else (size, seed)
+    campaign = Campaign(
+        _searched, {name: (name, criterion) for name, criterion in DESIGNS.items()}, shared, name=digest(configuration)
+    )
+    path = None if folder is None else folder / f"campaign-designs-{campaign.fingerprint[:8]}.jsonl"
+    if not alone:
+        on_design(next(iter(DESIGNS)), f"{len(DESIGNS)} searches")
+    return {
+        name: Designed(FourierSeries(**plain["series"]), plain["criteria"], plain["first"])
+        for name, plain in campaign.run(path, executor=executor).items()
+    }
 
 
-def _searched(name: str, problem: DesignProblem, seed: int, on_design: Callable[[str, str], object]) -> Design:
+def _searched(size: Size, seed: int, *rest: Any) -> dict[str, Any]:
+    """A design as a task: its name and criterion come last, a callback of this process before them."""
+    *on_design, name, criterion = rest
+
     def show(step: Progress) -> None:
-        on_design(name, step.stage)
+        for each in on_design:
+            each(name, step.stage)
 
-    on_design(name, "preparing")
-    design = optimize(problem, starts=1, seed=seed, on_progress=show)
+    for each in on_design:
+        each(name, "preparing")
+    design = optimize(design_problem(criterion, size), starts=1, seed=seed, on_progress=show)
     if design.is_stopped:
         raise KeyboardInterrupt
-    return design
+    return _plain(design)
 
 
 def plain_series(of: FourierSeries) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from secrets import token_hex
 from socket import gethostname
 from threading import current_thread, main_thread
 
+from gough.campaigns import LEDGERS
 from gough.core.errors import InputError
 from gough.core.files import naming
 from gough.core.text import visible
@@ -38,7 +39,7 @@ class ResultsFolder:
     """A folder that this process alone may write to; `results_folder` makes it."""
 
     path: Path
-    besides: tuple[str, ...] = ()
+    besides: tuple[str, ...] = LEDGERS
 
     def write(self, files: Mapping[str, bytes]) -> None:
         """Write `files` by their names relative to the folder; remove what an earlier run wrote and this one does not.
@@ -81,7 +82,7 @@ class ResultsFolder:
 
 
 @contextmanager
-def results_folder(folder: Path, *, besides: Sequence[str] = ()) -> Iterator[ResultsFolder]:
+def results_folder(folder: Path, *, besides: Sequence[str] = LEDGERS) -> Iterator[ResultsFolder]:
     """The folder for the results of a command, made, tried and locked before the work begins.
 
     A folder that is made here and stays empty, because the work fails, is removed again.
@@ -120,7 +121,7 @@ def _require_empty(folder: Path) -> None:
             raise InputError(f"{folder} is not empty; nothing was touched. Give the name of a new folder")
 
 
-def write_folder(folder: Path, files: Mapping[str, bytes], *, besides: Sequence[str] = ()) -> None:
+def write_folder(folder: Path, files: Mapping[str, bytes], *, besides: Sequence[str] = LEDGERS) -> None:
     """Write `files` by their names relative to `folder`; remove what an earlier run wrote and this one does not.
 
     Examples:
@@ -135,7 +136,7 @@ def write_folder(folder: Path, files: Mapping[str, bytes], *, besides: Sequence[
         results.write(files)
 
 
-def require_ours(folder: Path, *, besides: Sequence[str] = ()) -> None:
+def require_ours(folder: Path, *, besides: Sequence[str] = LEDGERS) -> None:
     """Raise InputError if results written to `folder` could overwrite or mix with anything that is not gough's.
 
     Files whose names match a pattern of `besides` may be there too: they are never written here.

@@ -96,6 +96,7 @@ def _common(report: Report | RepeatedReport, unknowns: gough.Unknowns) -> dict[s
         "possible": None if identified.possible is None else identified.possible.to_dict(),
         "certified": None if certified is None else certified.to_dict(),
         "refused": ByMethod(identified.refused).keyed(),
+        "left_out": list(getattr(identified, "left_out", ())),
     }
 
 

@@ -1,0 +1,82 @@
+"""What an identification computes though nobody asked for it, and how much work that may be.
+
+Work is estimated before it is done, from the numbers of rows and parameters, in units of about one nanosecond of a
+processor of 2020. It depends on the problem alone, never on the clock: the same study has the same answers on every
+computer.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from gough.core.text import listed
+from gough.estimates import Method
+from gough.methods import BoundingEllipsoid, LinearHull, TightEllipsoid
+from gough.problem import LinearProblem
+
+TIMES = 3
+"""Extras may take so many times the work of what is always done: equations, rank, and the statistical methods."""
+ALWAYS = 10_000_000_000
+"""Units of work, about 10 seconds, that are never left out."""
+
+
+class Extras(NamedTuple):
+    """Methods of the default that are run, and those that are left out."""
+
+    chosen: dict[str, Method[LinearProblem]]
+    left_out: tuple[str, ...] = ()
+    note: str = ""
+    """A sentence about what is left out, and how to get it; empty where nothing is."""
+
+
+def affordable(methods: Mapping[str, Method[LinearProblem]], n_rows: int, p: int) -> Extras:
+    """The methods of the default that a problem of this size affords, each that fits into the rest of the budget.
+
+    Examples:
+        >>> from gough.dynamics.named import METHODS
+        >>> two = {name: METHODS[name] for name in ("weighted", "tight ellipsoid")}
+        >>> affordable(two, 4000, 16).left_out, affordable(two, 70_000, 62).left_out
+        ((), ('tight ellipsoid',))
+    """
+    always = statistical_work(n_rows, p)
+    budget, spent = max(ALWAYS, TIMES * always), 0.0
+    chosen, left_out, left_work = {}, list[str](), 0.0
+    for label, method in methods.items():
+        work = work_of(method, n_rows, p)
+        if spent + work <= budget:
+            chosen[label], spent = method, spent + work
+        else:
+            left_out.append(label)
+            left_work += work
+    if not left_out:
+        return Extras(chosen)
+    return Extras(chosen, tuple(left_out), _note(left_out, left_work, left_work / always, n_rows, p))
+
+
+def _note(labels: list[str], work: float, times: float, n_rows: int, p: int) -> str:
+    seconds = max(10, round(work / 1e9, -1))
+    return (
+        f"Not computed, since it was not asked for and {n_rows} rows with {p} parameters would take about "
+        f"{seconds:.0f} s, {max(times, 1):.0f} times as long as the statistical methods: {listed(labels)}. "
+        "Ask by name in [methods], for all by gough identify --complete; in Python by methods= or complete=True."
+    )
+
+
+def statistical_work(n_rows: int, p: int) -> float:
+    """Equations, rank, noise, and four statistical methods with their σ."""
+    return _PASSES * 2.0 * n_rows * p * p
+
+
+def work_of(method: Method[LinearProblem], n_rows: int, p: int) -> float:
+    """The work of a method beyond the statistical ones; a tight ellipsoid uses the hull that was computed before."""
+    if isinstance(method, LinearHull):
+        return _HULL * p**3 * (1 + n_rows / 1e5)
+    if isinstance(method, TightEllipsoid):
+        return _TIGHT * p**3 * (1 + n_rows / 1e5)
+    if isinstance(method, BoundingEllipsoid):
+        return _ROUNDS * n_rows * p * p
+    return 0.0
+
+
+_PASSES, _HULL, _TIGHT, _ROUNDS = 18.0, 2e4, 2e5, 100.0
+"""Fitted to processor times of an H4 (16 parameters) and of a simulated arm of seven axes (62 parameters):
+`python -m benchmarks.waiting work`."""
