@@ -55,4 +55,5 @@ rows[:, :3] = rows[:, :3] @ FACING.T + above  # joints of the base, in the frame
 intervals = [answer.interval(name) for name in answer.model.names]
 inside = [i.lower <= v <= i.upper for i, v in zip(intervals, robot.parameters(rows), strict=True)]
 width = float(np.median([i.upper - i.lower for i in intervals]))
+assert sum(inside) >= 36  # 40 on average; fewer than 36 of 42 with probability below 1 % if they were independent
 print(f"{sum(inside)} of 42 true dimensions are in their 95 % intervals, whose median width is {1e6 * width:.0f} µm.")

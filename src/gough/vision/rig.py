@@ -166,15 +166,15 @@ class Layout:
 
     names: tuple[str, ...]
     lens: tuple[slice, ...]
-    """Of each camera: the parameters of its lens."""
+    """Parameters of the lens of each camera."""
     camera: tuple[slice, ...]
-    """Of each camera: position and left rotation vector of X."""
+    """Position and left rotation vector of X of each camera."""
     target: tuple[slice, ...]
-    """Of each target: position and left rotation vector of Y."""
+    """Position and left rotation vector of Y of each target."""
     dots: tuple[slice, ...]
-    """Of each target: x and y of its dots, where these are uncertain; else empty."""
+    """Coordinates x and y of the dots of each target, where these are uncertain; else empty."""
     size: tuple[slice, ...]
-    """Of each target: its relative size."""
+    """Relative size of each target."""
 
     @classmethod
     def of(cls, cameras: Sequence[RigCamera], targets: Sequence[RigTarget]) -> "Layout":
