@@ -20,4 +20,5 @@ for first in range(0, 34_000, 1000):
             print(f"           verified in exact rationals: {verdict.holds}")
 
 mass, error = watcher.payload() or (np.nan, np.nan)
+assert abs(mass - 0.2) < 1.5 * error  # ± is a 95 % interval
 print(f"payload: {mass:.3f} ± {error:.3f} kg")

@@ -133,6 +133,8 @@ class ChangeTests:
         """Blocks that the mean of scores is based on."""
         self._settled = -inf
         """Time of the last block before which changes count as the state of the robot."""
+        self._began = -inf
+        """Time of the block in which the last change that was named began."""
         self._is_loud = False
 
     @property
@@ -230,6 +232,7 @@ class ChangeTests:
         )
         first = recent.indices(len(g))[0] + begin
         change = self._sized(effect, first, others)
+        self._began = change.began
         self._open, self._held = effect, _HOLD
         return change
 
@@ -272,8 +275,9 @@ class ChangeTests:
         self._settled, self._based = float(self._times[-1]), min(float(self.learn), _HOLD - 1.0)
 
     def recent(self, blocks: int) -> tuple[Array, Array]:
-        """Scores and information of the last blocks together: g (C,) and G (C, C)."""
-        return self._g[-blocks:].sum(axis=0), self._G[-blocks:].sum(axis=0)
+        """Scores and information of the last blocks together, without those up to the last change: g (C,), G (C, C)."""
+        first = max(len(self._times) - blocks, int(np.searchsorted(self._times, self._began, side="right")))
+        return self._g[first:].sum(axis=0), self._G[first:].sum(axis=0)
 
     def state(self) -> dict[str, Any]:
         """Arrays and numbers from which `restore` continues."""

@@ -409,7 +409,11 @@ class Watcher:
         return status
 
     def payload(self) -> tuple[float, float] | None:
-        """Change of the platform's mass since the tests learned, by the last ten seconds, and its ± (95 %)."""
+        """Change of the platform's mass since the tests learned, and its ± (95 %).
+
+        It is estimated from the last ten seconds, or from those since the last change that an event has named. Between
+        a change and its event it is a mean of both states.
+        """
         if not self.tests.is_learned or not len(self.model.payload):
             return None
         blocks = max(1, round(10.0 / self.options.block))
