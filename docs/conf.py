@@ -30,10 +30,13 @@ templates_path: list[str] = []
 nitpicky = True
 # Names of other libraries and of the standard library: their inventories are on the net, and the site builds offline.
 nitpick_ignore_regex = [
-    (r"py:.*", r"(builtins|collections|concurrent|dataclasses|enum|fractions|os|pathlib|types|typing)(\..*)?"),
+    (r"py:.*", r"(abc|builtins|collections|concurrent|contextlib|dataclasses|enum|fractions)(\..*)?"),
+    (r"py:.*", r"(os|pathlib|types|typing)(\..*)?"),
     (r"py:.*", r"(casadi|matplotlib|mujoco|np|numpy|numpy\.typing|pinocchio|polars|pydantic|scipy)(\..*)?"),
-    (r"py:class", r"optional"),
+    (r"py:class", r"Figure|Path|tuple\[.*"),
 ]
+
+suppress_warnings = ["ref.python"]  # forward references by short names that several modules have
 
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence"]

@@ -5,7 +5,9 @@ shows it. So does a reference in a signature to a name that is not public: to it
 """
 
 import inspect
+import re
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -54,7 +56,7 @@ class LinksToFiles(SphinxTransform):
             own, included = ((base / path).resolve() for base in _bases(document))
             if not path or (own.suffix == ".md" and own.exists() and own.is_relative_to(self.env.srcdir)):
                 continue  # MyST resolves links between pages
-            page = page_of(own) or page_of(included)
+            page = page_of(own) or page_of(included) or page_of(own.with_suffix(".md"))
             if page:
                 self._lead(node, page, fragment)
 
@@ -84,7 +86,8 @@ def _private_name(app: Sphinx, env: BuildEnvironment, node: pending_xref, conten
     """Lead a reference to a name of gough that has no entry in the reference to its definition in the source."""
     if node.get("refdomain") != "py":
         return None
-    found = _definition(str(node["reftarget"]), str(node.get("py:module") or ""))
+    name = str(node["reftarget"])
+    found = _definition(name, str(node.get("py:module") or "")) or _classes().get(name)
     if not found:
         return None
     page, line = found
@@ -118,6 +121,19 @@ def _definition(name: str, module: str) -> tuple[str, int] | None:
                 (f"source/{file.relative_to(REPOSITORY).as_posix()}", line) if file.is_relative_to(REPOSITORY) else None
             )
     return None
+
+
+@cache
+def _classes() -> dict[str, tuple[str, int]]:
+    """Page and line of classes by their short names, as forward references use them: the only one, or else that of core."""
+    found: dict[str, list[tuple[str, int]]] = {}
+    for path in sorted((REPOSITORY / "src" / "gough").rglob("*.py")):
+        page = f"source/{path.relative_to(REPOSITORY).as_posix()}"
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if match := re.match(r"class (\w+)", line):
+                found.setdefault(match[1], []).append((page, number))
+    chosen = {name: [p for p in places if "/core/" in p[0]] or places for name, places in found.items()}
+    return {name: places[0] for name, places in chosen.items() if len(places) == 1}
 
 
 def _alias(parts: list[str], cut: int) -> tuple[str, int] | None:
