@@ -125,7 +125,7 @@ def _definition(name: str, module: str) -> tuple[str, int] | None:
 
 @cache
 def _classes() -> dict[str, tuple[str, int]]:
-    """Page and line of classes by their short names, as forward references use them: the only one, or else that of core."""
+    """Page and line of classes by their short names: the only one of a name, or else that of core."""
     found: dict[str, list[tuple[str, int]]] = {}
     for path in sorted((REPOSITORY / "src" / "gough").rglob("*.py")):
         page = f"source/{path.relative_to(REPOSITORY).as_posix()}"
