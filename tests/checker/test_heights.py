@@ -214,7 +214,7 @@ def test_commands(made, tmp_path, capsys):
     (place / "sources" / "extra.cfg").unlink()
     (place / "epsilon-lower.json").unlink()
     assert run(["check", str(place)]) == 0
-    assert "NOT CERTIFIED  the lower end of ε" in capsys.readouterr().out
+    assert "NOT CERTIFIED  a lower end of ε above 0" in capsys.readouterr().out
     (place / "sources" / "printer.cfg").write_bytes(files["printer.cfg"] + b"\n")
     assert run(["check", str(place)]) == 1
     assert run(["check", str(place / "epsilon-upper.json"), str(tmp_path / "none.cfg")]) == 2

@@ -110,7 +110,7 @@ def test_probed_heights_are_certified(tmp_path, capsys):
             f"#*# height{i}_pos = {','.join(f'{s:.3f}' for s in each)}",
         ]
     (tmp_path / "printer.cfg").write_text("\n".join(lines) + "\n")
-    study = '[printer]\nfile = "printer.cfg"\n[certify]\nposition = "1 mm"\nwidth = "20 um"\n'
+    study = '[printer]\nfile = "printer.cfg"\n[certify]\nposition = "1 mm"\nwidth = "4 um"\n'
     (tmp_path / "study.toml").write_text(study)
     assert run(["certify", str(tmp_path / "study.toml")]) == 0
     told = capsys.readouterr().out

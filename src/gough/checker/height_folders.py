@@ -18,7 +18,7 @@ _EXACT = (
     "Arms, the angle of tower c, steps and heights are read from the copy of the configuration as exact decimals. The "
     "box of the towers is part of the certificate."
 )
-_ENDS = {"HeightEmpty": "the lower end of ε", "HeightWitness": "the upper end of ε"}
+_ENDS = {"HeightEmpty": "a lower end of ε above 0", "HeightWitness": "the upper end of ε"}
 
 
 def height_files(folder: Path) -> list[Path]:

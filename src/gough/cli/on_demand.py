@@ -66,7 +66,9 @@ COMMANDS = {
     ),
     "target": Entry(_GEOMETRY, "Design and print targets for a camera, or render images of them."),
     "camera": Entry(
-        _GEOMETRY, "Calibrate a camera from images of a target, guide the shooting of images, or convert camera files."
+        _GEOMETRY,
+        "Calibrate a camera from images of a target, place several cameras, guide the shooting of images, or convert "
+        "camera files.",
     ),
     "calibrate": Entry(_GEOMETRY, "Calibrate a robot's geometry from measured poses or by any instruments."),
     "recalibrate": Entry(

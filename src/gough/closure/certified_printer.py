@@ -19,6 +19,10 @@ CERTIFIED = (
     "Certificates state both ends about the decimals of the configuration; gough check verifies them in exact rational "
     "arithmetic."
 )
+UPPER_CERTIFIED = (
+    "A certificate states the upper end about the decimals of the configuration; gough check verifies it in exact "
+    "rational arithmetic. A lower end of 0 needs none: a smaller width may raise it."
+)
 ONE_CERTIFIED = (
     "The certificate of the {end} end is missing: that end is proven in interval arithmetic in this run only."
 )
@@ -105,7 +109,8 @@ class CertifiedPrinter(Answer, ArrayValue):
             "upper": self.certificates.upper is not None,
         }
         missing = [end for end, there in has.items() if not there]
-        return " ".join(ONE_CERTIFIED.format(end=end) for end in missing) or CERTIFIED
+        complete = CERTIFIED if self.bracket.lower else UPPER_CERTIFIED
+        return " ".join(ONE_CERTIFIED.format(end=end) for end in missing) or complete
 
     @property
     def _box(self) -> str:
