@@ -43,8 +43,9 @@ def test_a_campaign_with_another_camera_is_another_campaign(tmp_path):
     whole = CalibrationCampaign.deltalab(np.random.default_rng(1), runs=2, images=1)
     small = replace(whole, configurations=whole.configurations[[5]], others=whole.others[:1])
     tool = instrument(1)
-    for seed in (1, 2):
-        CampaignByCamera(seed, tmp_path, tool=tool)(small, np.random.default_rng(1))
+    other = replace(tool, camera=replace(tool.camera, focal=1.001 * tool.camera.focal))
+    for each in (tool, other, tool):
+        CampaignByCamera(1, tmp_path, tool=each)(small, np.random.default_rng(1))
     assert len(list(tmp_path.glob("campaign-calibration-*.jsonl"))) == 2
 
 

@@ -30,6 +30,7 @@ from gough.vision import (
     simulate_sightings,
 )
 from gough.vision.camera import camera_toml, expected
+from gough.vision.pose import _PREDICTED, _variance_factor
 from gough.vision.rig_adjustment import adjust_rig, chain_slopes
 from gough.vision.rig_start import first_places
 from gough.vision.rig_tests import retaken
@@ -104,7 +105,8 @@ def test_information_of_cameras_adds_up(clean, fused):
     state, scale = fused.adjustment.state, fused.adjustment.scale
     total = np.zeros((6, 6))
     for each in sightings.of_frame[0]:
-        own = np.sqrt((each.pose.residuals**2).sum() / (each.pose.residuals.size - 6)) / NOISE
+        cost, freedom = (each.pose.residuals**2).sum() / NOISE**2, each.pose.residuals.size - 6
+        own = np.sqrt(_variance_factor(cost, freedom, _PREDICTED))
         by_G = chain_slopes(*state.expected(each))[1]
         C = each.pose.covariance * (scale[each.camera] / own) ** 2  # the noise of all its images
         total += by_G.T @ np.linalg.solve(C, by_G)

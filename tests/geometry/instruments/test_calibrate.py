@@ -29,7 +29,7 @@ FREE = {
 @each_kind
 def test_derivatives_are_those_of_finite_differences(name, rng):
     campaign = CAMPAIGNS[name]()
-    elimination, state = _prepared(campaign.model, campaign.drawn(rng), campaign.start, campaign.fixed, None)
+    elimination, state, _ = _prepared(campaign.model, campaign.drawn(rng), campaign.start, campaign.fixed, None)
     equations = elimination.equations
     N, d = len(equations.measurements), elimination.n_freedoms
     step = rng.normal(size=len(equations.layout.names))
