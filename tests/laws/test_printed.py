@@ -514,6 +514,7 @@ EXAMINED = {
     "report/poses/words.py": "test_single_numbers_and_intervals",
     "report/identification/page.py": "numbers of bound_table and on_bound",
     "report/identification/tables.py": "test_sentences_and_tables…",
+    "watch/watcher.py": "watch/test_events.py::test_a_window_of_a_contradiction…; sets on the page by outward.between",
     "papers/reproduction.py": "test_single_numbers_and_intervals",
     "control/enclosure.py": "control/test_control.py, test_statements_about_drives…",
     "control/study.py": "control/test_control.py, test_statements_about_drives…",

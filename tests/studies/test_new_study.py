@@ -99,7 +99,8 @@ def test_the_command_says_what_it_decided(files, capsys):
     beside = ["--platform", "load", "--pose", "x, y", "--home", "0, 0.4"]
     assert run(["new", str(files / "b"), "--robot", str(files / "bars.xml"), *beside]) == 0
     assert 'pose = ["x", "y"]' in (files / "b" / "study.toml").read_text()
-    assert run(["new", str(files / "c"), "--robot", str(files / "bars.xml")]) == 2
+    assert run(["new", str(files / "d"), "--robot", str(files / "bars.xml")]) == 0  # the pose is that of the motors
+    assert (files / "d" / "study.toml").exists()
     assert run(["new", str(files / "c"), "--robot", "h4", "--pose", "x"]) == 2
     assert run(["new", str(files / "c"), "--robot", "h4", "--example", "--recording", str(periodic)]) == 2
     assert not (files / "c").exists()

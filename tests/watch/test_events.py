@@ -1,5 +1,7 @@
 """What a watch finds in streams whose truth is known, and that it finds nothing where nothing is."""
 
+import re
+from fractions import Fraction
 from functools import cache
 
 import numpy as np
@@ -69,7 +71,9 @@ def test_a_window_of_a_contradiction_contains_no_true_parameters():
     """The rows of the certificate alone exclude the admitted box; the changed parameters lie outside of it or err."""
     stream, watcher = watched()
     found = run(watcher, *faulty(stream, 20_000, 21_000, {stream.mass: 0.5}))
-    part = next(each for each in found if each.event.kind == "inconsistent").contradiction
+    event, part = next((each.event, each.contradiction) for each in found if each.event.kind == "inconsistent")
+    printed = Fraction(re.search(r"factor of at least ([\d.e+-]+)$", event.line)[1])
+    assert Fraction(99, 100) * Fraction(part.factor) < printed <= Fraction(part.factor), "rounded downward"
     problem = part.problem
     admitted = problem.unknowns.bounds
     rng = np.random.default_rng(0)
