@@ -151,7 +151,7 @@ DOORS = [(verb, name) for verb in RIGHT for name in _parameters(verb) if name !=
 def _quick(monkeypatch, tmp_path):
     """Arguments are examined before the searches begin, which these tests leave out."""
     monkeypatch.setattr(certifying, "_findings", lambda *_, **__: ((), None))
-    monkeypatch.setattr(search, "_here", lambda *_: iter(()))
+    monkeypatch.setattr(search._Search, "attempts", lambda *_, **__: iter(()))
     monkeypatch.chdir(tmp_path)
 
 
