@@ -37,7 +37,7 @@ def limit_for(blocks: float, allowance: float = _SHIFT) -> float:
 
     Examples:
         >>> round(limit_for(144_000), 2)
-        10.01
+        10.02
     """
     low, high = 0.0, 200.0
     for _ in range(100):
