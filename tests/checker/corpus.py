@@ -474,7 +474,7 @@ def pairs():
 
 @cache
 def base(name):
-    """What it speaks about, the certificate, and its checker."""
+    """What it is about, the certificate, and its checker."""
     if name in LINEAR or name in PHYSICAL:
         problem, proof = (LINEAR | PHYSICAL)[name]
         return problem, Certificate.of(problem, proof), check

@@ -122,7 +122,7 @@ def test_reach_of_several_at_once_and_of_some_beside_a_box():
 @pytest.mark.parametrize("prior", [30.0, np.inf])
 @pytest.mark.parametrize("splits", [0, 5])
 def test_hulls_of_an_uncertain_regressor_to_the_last_digit(prior, splits, rng):
-    """The certificate speaks of the very box of the estimate, after the split into orthants and without a prior."""
+    """The certificate is about the very box of the estimate, after the split into orthants and without a prior."""
     split = 0
     for _ in range(15):
         p = int(rng.integers(1, 4))

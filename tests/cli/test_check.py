@@ -187,7 +187,7 @@ def test_another_problem_is_exit_code_1(call, certify, tmp_path):
     write_problem(LinearProblem(W, Y, Unknowns(["mass", "fv_1"]), Bounded(9.0)), tmp_path / "other.npz")
     code, out, _ = call("c.json", "other.npz")
     assert code == 1
-    assert "speaks about another problem" in out
+    assert "is about another problem" in out
 
 
 def test_as_a_process(certify, tmp_path):

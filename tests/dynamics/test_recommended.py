@@ -1,4 +1,4 @@
-"""The recommended method predicts held-out efforts best, and held-out data speak against a model that fails on them."""
+"""The recommended method predicts held-out efforts best, and held-out data reject a model that fails on them."""
 
 from dataclasses import replace
 

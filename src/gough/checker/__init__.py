@@ -2,10 +2,10 @@
 
 A `Witness` proves a bounded-error problem consistent, a `Bound` bounds the unknowns from row multipliers, `Empty`
 shows rows that contradict each other, `Inside` puts all consistent θ into an ellipsoid. `RelaxedBound`,
-`RelaxedEmpty` and `Violated` speak about problems of which some rows may be wrong; `PhysicalBound` and
+`RelaxedEmpty` and `Violated` are about problems of which some rows may be wrong; `PhysicalBound` and
 `PhysicalEmpty` about robots whose bodies can exist. `certificate_of` makes them from
 the answers of methods; `check` imports no method: it is the part to trust. Certificates about kinematic chains, legs of
-Gough platforms among them (`ChainBound`, `ChainEmpty`, `ChainWitness`, `ChainOutliers`), speak about a `ChainQuestion`;
+Gough platforms among them (`ChainBound`, `ChainEmpty`, `ChainWitness`, `ChainOutliers`), are about a `ChainQuestion`;
 `check_chains` checks them. `check_folder` checks all that `gough certify` wrote, and derives the questions anew from
 the user's study and poses.
 """

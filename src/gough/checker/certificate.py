@@ -36,7 +36,7 @@ NEWEST = 4
 
 @dataclass(frozen=True)
 class Certificate:
-    """A statement with its evidence, and the digest of the problem that it speaks about.
+    """A statement with its evidence, and the digest of the problem that it is about.
 
     Examples:
         >>> from gough import Unknowns
@@ -183,10 +183,10 @@ def require_version(given: Any) -> None:
 
 
 def bounds_of(problem: LinearProblem) -> Bounded:
-    """The noise of a problem that states bounds; others have no consistent set to speak about."""
+    """The noise of a problem that states bounds; others have no consistent set to certify."""
     if not isinstance(problem.noise, Bounded):
         raise AssumptionError(
-            "A certificate speaks about error bounds, but this problem states Gaussian noise. "
+            "A certificate is about error bounds, but this problem states Gaussian noise. "
             "State Bounded(radius) as its noise."
         )
     return problem.noise

@@ -82,7 +82,7 @@ class Space:
         if chain is None:
             return range(len(self.chains))
         if chain not in self.chains:
-            raise NotProven(f"a box is about {self.word} {chain}, which the certificate does not speak about")
+            raise NotProven(f"a box is about {self.word} {chain}, which the certificate does not cover")
         return range(self.chains.index(chain), self.chains.index(chain) + 1)
 
     def rows(self, center: Iterable[float], radius: Iterable[float], chain: int | None) -> "StageRows":

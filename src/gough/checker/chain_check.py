@@ -83,7 +83,7 @@ def check_chains(certificate: ChainCertificate, problem: Any, places: Sequence[s
 
 def _require_same(certificate: ChainCertificate, question: ChainQuestion) -> None:
     if certificate.problem != question.digest():
-        raise NotProven("the certificate speaks about other measurements or equations, or they were changed")
+        raise NotProven("the certificate is about other measurements or equations, or they were changed")
 
 
 def _checked(

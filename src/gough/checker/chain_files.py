@@ -1,4 +1,4 @@
-"""Certificates about chains, and the questions they speak about, as JSON files in which every number is exact.
+"""Certificates about chains, and the questions they are about, as JSON files in which every number is exact.
 
 Format 3 is written. Format 2 is read too: it had one pair of files for legs ("leg certificate", "platform
 measurements") and another for chains of other robots ("chain certificate", "chain equations", one chain each).

@@ -1,4 +1,4 @@
-"""What certificates about chains speak about: the equations of some chains, and where their unknowns are sought."""
+"""What certificates about chains refer to: the equations of some chains, and where their unknowns are sought."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """The checker: does a certificate's evidence prove its statement about this very problem?
 
-It trusts nobody: neither the method that made the certificate, nor the file, nor the processor's rounding. All of it
-is integer arithmetic.
+Neither the method that made the certificate, nor the file, nor the processor's rounding is relied on: all of it is
+integer arithmetic.
 """
 
 from collections.abc import Callable, Mapping
@@ -72,7 +72,7 @@ def _rebuilt(problem: LinearProblem) -> LinearProblem:
 
 def _require_same(certificate: Certificate, problem: LinearProblem) -> None:
     if certificate.problem != digest(problem):
-        raise NotProven("the certificate speaks about another problem, or the problem's data were changed")
+        raise NotProven("the certificate is about another problem, or the problem's data were changed")
 
 
 Reason = tuple[str, Sides | None]

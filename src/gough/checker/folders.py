@@ -68,7 +68,7 @@ class FolderVerdict(CheckedIntervals):
     verdicts: Mapping[str, Verdict]
     """Verdict on each certificate that could be read, by the name of its file."""
     about: Mapping[str, str]
-    """The file that each of these certificates speaks about."""
+    """The file that each of these certificates is about."""
     n_certificates: int
     """How many there should be: those that the manifest lists, or all files that are no questions."""
     faults: tuple[str, ...]
@@ -406,7 +406,7 @@ class _Check:
             about = self._about(certificate)
             question = self.questions.get(about)
             if question is None:
-                self.faults.append(f"{name} cannot be judged without the file that it speaks about")
+                self.faults.append(f"{name} cannot be judged without the file that it is about")
             else:
                 places = self.raw[about].poses.places if about in self.raw else ()
                 self._note(name, about, certificate, check_chains(certificate, question, places))
@@ -435,7 +435,7 @@ class _Check:
                 self.intervals[unknown] = Interval(max(low, known.lower), min(high, known.upper))
 
     def _about(self, certificate: ChainCertificate) -> str:
-        """The file that a certificate speaks about: by its digest, else the first one about the same chains."""
+        """The file that a certificate is about: by its digest, else the first one about the same chains."""
         if not self.questions:  # no manifest lists any
             self.questions |= {path.name: self._question(path.name) for path in questions_in(self.folder)}
         known = {name: question for name, question in self.questions.items() if question is not None}
@@ -471,12 +471,12 @@ class _Check:
 
 
 def questions_in(folder: Path) -> list[Path]:
-    """The files of a folder that certificates may speak about."""
+    """The files of a folder that certificates may be about."""
     return [path for path in sorted(folder.glob("*.json")) if _kind(path) in QUESTIONS]
 
 
 def about(certificate: ChainCertificate, questions: Mapping[str, ChainQuestion]) -> str:
-    """The name of the question that a certificate speaks about: by its digest, else the first about the same chains.
+    """The name of the question that a certificate is about: by its digest, else the first about the same chains.
 
     Empty where none is about them.
     """

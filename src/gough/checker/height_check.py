@@ -54,9 +54,9 @@ def check_heights(certificate: HeightCertificate, files: Mapping[str, bytes]) ->
 
 def _same(name: str, digest: str, files: Mapping[str, bytes]) -> bytes:
     if name not in files:
-        raise NotProven(f"{name}, which the certificate speaks about, is missing")
+        raise NotProven(f"{name}, which the certificate is about, is missing")
     if digest_of_file(files[name]) != digest:
-        raise NotProven(f"{name} is not the file that the certificate speaks about, or it was changed")
+        raise NotProven(f"{name} is not the file that the certificate is about, or it was changed")
     return files[name]
 
 

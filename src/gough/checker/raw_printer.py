@@ -22,7 +22,7 @@ _FULL_STEPS = "200"
 
 
 class ExactPrinter(NamedTuple):
-    """What certificates of heights speak about, in m; all numbers are those that the decimals of the file state."""
+    """What certificates of heights are about, in m; all numbers are those that the decimals of the file state."""
 
     arm: tuple[Fraction, ...]
     angle_c: Scaled

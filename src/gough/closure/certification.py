@@ -56,7 +56,7 @@ _FRAMES = (
     "count in each pose separately."
 )
 EQUATIONS = "equations.json"
-"""The file that certificates about chains over rods speak about."""
+"""The file that certificates about chains over rods are about."""
 
 
 class ModelError(NamedTuple):

@@ -359,7 +359,7 @@ class Comparison(ArrayValue):
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """The verdict of the identification, where it speaks against the model."""
+        """The verdict of the identification, where it rejects the model."""
         dynamics = self.study.dynamics
         if not dynamics.is_refuted:
             return ()

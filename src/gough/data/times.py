@@ -283,7 +283,7 @@ class TimeColumn:
 
 @dataclass(frozen=True, eq=False)
 class Seconds:
-    """Times (N,) in seconds since the first row, and how to speak of them."""
+    """Times (N,) in seconds since the first row, and their description."""
 
     column: TimeColumn
     values: Array

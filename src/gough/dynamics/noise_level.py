@@ -24,7 +24,7 @@ STATED, REPEATS, ABOVE_THE_BAND = "stated", "repeats", "above the band"
 ABOUT = "noise level"
 """What `Sign.about` calls the test."""
 TOLERANCE = 0.05
-"""A level from above the band holds for the band itself only so well: residuals speak against the model if their mean
+"""A level from above the band holds for the band itself only so well: residuals reject the model if their mean
 square exceeds the level by more than this part, beyond chance."""
 _KNOWN = 1e-3
 """A level whose relative standard deviation is smaller is printed without ±."""
@@ -103,7 +103,7 @@ class NoiseLevel(ArrayValue):
 
     @property
     def sign(self) -> Sign:
-        """The test of the residuals against the noise, over all actuators; speaks against a model that leaves more."""
+        """The test of the residuals against the noise, over all actuators; rejects a model that leaves more."""
         n = len(self.actuators)
         larger, smaller = np.minimum(n * self.p_larger, 1.0), np.minimum(n * self.p_smaller, 1.0)
         refuting = (larger < LEVEL) & self.is_white

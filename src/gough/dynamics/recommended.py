@@ -508,5 +508,5 @@ def _capital(text: str) -> str:
 
 
 def sentences_against(signs: Iterable[Sign | None]) -> tuple[str, ...]:
-    """The sentences of those signs that speak against the model."""
+    """The sentences of those signs that reject the model."""
     return tuple(text for sign in signs if sign is not None and sign.against for text in sign.sentences)

@@ -6,7 +6,7 @@ from gough.core.errors import require
 from gough.core.tables import Cell, Column, Table, table
 
 LEVEL = 0.001
-"""Probability with which one test speaks against a model that is true."""
+"""Probability with which one test rejects a model that is true."""
 HELD_OUT = "held out against fitted"
 COVERAGE = "coverage of intervals on held-out rows"
 
@@ -23,7 +23,7 @@ class Sign:
     about: str
     """What was tested, in a few words: the first column of the table of evidence."""
     against: bool
-    """Does the test speak against the model?"""
+    """Does the test reject the model?"""
     statistic: str = ""
     """The number that was tested, in words: `χ²/dof = 0.98`."""
     p: float | None = None
@@ -36,7 +36,7 @@ class Sign:
 
 
 def table_of_signs(signs: tuple[Sign, ...]) -> Table:
-    """A row for each test: what it was about, its number, p, and whether it speaks against the model."""
+    """A row for each test: what it was about, its number, p, and whether it rejects the model."""
     columns = [
         Column("evidence", "label"),
         Column("result", "words"),

@@ -1,4 +1,4 @@
-"""The verdict on a model: adequate only if no test at hand speaks against it, else the likely cause."""
+"""The verdict on a model: adequate only if no test at hand rejects it, else the likely cause."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ class Verdict:
 
     @property
     def against(self) -> tuple[Sign, ...]:
-        """The tests that speak against the model."""
+        """The tests that reject the model."""
         return tuple(sign for sign in self.signs if sign.against)
 
     @property
@@ -102,7 +102,7 @@ class Verdict:
                 return "UNDECIDED: this recording does not decide between the models."
             case Finding.LARGER_THAN_NEEDED:
                 return "The model is ADEQUATE; a simpler one predicts as well."
-        return "The model is ADEQUATE: none of the tests speaks against it."
+        return "The model is ADEQUATE: none of the tests rejects it."
 
     @property
     def _reason(self) -> str:
@@ -139,7 +139,7 @@ class Verdict:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The headline, what speaks against the model, the cause with its size, and what to do."""
+        """The headline, what rejects the model, the cause with its size, and what to do."""
         lines = [self.headline]
         if self.against:
             what = [f"{sign.about} ({sign.statistic})" if sign.statistic else sign.about for sign in self.against]

@@ -203,7 +203,7 @@ def _diagnosed(  # noqa: PLR0917 - what a calibration knows at its end
     parameters: Array,
     scale: float,
 ) -> tuple[Diagnosis, tuple[str, ...]]:
-    """Mistakes that the data speak for, and sentences on data that do not fit and have none."""
+    """Mistakes for which the data are evidence, and sentences on data that do not fit and have none."""
     left = closure(model, parameters, _scaled(poses, scale), poses.readings)
     suspects = _suspects(model, poses, placed.start, answer, float(np.sqrt((left**2).mean())))
     accused = warnings(model, stated.poses)

@@ -43,7 +43,7 @@ _NAMED = 5
 
 @dataclass(frozen=True)
 class Accusation:
-    """One mistake that the data speak for."""
+    """One mistake for which the data are evidence."""
 
     mistake: str
     """Its name in the catalogue."""

@@ -179,7 +179,7 @@ class Calibrated(CalibratedParameters, ArrayValue):
     doubts: tuple[str, ...]
     """What does not fit and has no mistake of the catalogue, in sentences."""
     diagnosis: Diagnosis = field(default_factory=Diagnosis)
-    """Mistakes that the data speak for."""
+    """Mistakes for which the data are evidence."""
     premises: tuple[str, ...] = ()
     """What the answer rests on besides the data and was not stated, such as dimensions; the first of the verdicts."""
     moved_bodies: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Methods: each turns a problem into an estimate. None of them has ever seen a robot."""
+"""Methods: each turns a problem into an estimate. None of them depends on robots."""
 
 from gough.methods.bounded.contractors import Fixpoint, RowContractor, Then
 from gough.methods.bounded.gauss_seidel import GaussSeidel

@@ -224,8 +224,8 @@ def _why(verdict: ModelVerdict) -> str:
     if verdict.cause is not None:
         return f"model; the likely cause is {verdict.likely}"
     n = len(verdict.against)
-    tests = f"{n} of {len(verdict.signs)} tests {'speaks' if n == 1 else 'speak'} against it"
-    return f"model; {tests}" if n else f"model; none of {len(verdict.signs)} tests speaks against it"
+    tests = f"{n} of {len(verdict.signs)} tests {'rejects' if n == 1 else 'reject'} it"
+    return f"model; {tests}" if n else f"model; none of {len(verdict.signs)} tests rejects it"
 
 
 def verdict_part(verdict: ModelVerdict) -> tuple[tuple[str, ...], str, str]:
@@ -312,7 +312,7 @@ def on_model(verdict: ModelVerdict | None) -> tuple[Block, ...]:
     if verdict is None:
         return ()
     how = (
-        f"The model is called adequate only if no test speaks against it; each has the level {LEVEL:g}. Effects that "
+        f"The model is called adequate only if no test rejects it; each has the level {LEVEL:g}. Effects that "
         "the model may lack are added to it one by one and ranked by their likelihood ratio."
     )
     effects = None if verdict.causes is None else verdict.causes.table(most=len(verdict.causes.ranked))
