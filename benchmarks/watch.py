@@ -1,6 +1,7 @@
 """Watching a robot: rates, latency, memory, times to detect faults, false alarms, and kill -9; against lstsq + 3σ.
 
-python -m benchmarks.watch [rate] [latency] [memory] [detect] [alarms HOURS] [soak SECONDS]: all parts by default.
+python -m benchmarks.watch [rate] [latency] [detect] [alarms HOURS [RATE]]
+[soak SECONDS [LONGEST]]: all parts by default.
 """
 
 import json
@@ -9,7 +10,8 @@ import resource
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from itertools import takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
@@ -19,8 +21,7 @@ import numpy as np
 
 from gough.robots import H4, FiveBar, Hexapod
 from gough.watch import Channels, Journal, Session, Watcher, WatchOptions
-from gough.watch.example import PERIOD, SimulatedStream
-from gough.watch.filters import LinearPhase
+from gough.watch.example import SimulatedStream
 from gough.watch.model import WatchedModel
 from gough.watch.rows import Rows
 from gough.watch.server import LivePage
@@ -130,19 +131,6 @@ def latency() -> None:
               f"{quantiles[2]:.2f} ms (worst); filters delay by {1e3 * (watcher.delay or 0):.0f} ms")  # fmt: skip
 
 
-def memory(count: int = 2_000_000) -> None:
-    """Largest resident memory after a tenth of the samples and after all."""
-    stream = SimulatedStream()
-    watcher, rng = made(stream), np.random.default_rng(2)
-    for k in range(0, count, 10_000):
-        watcher.take(*stream.samples(k, 10_000, rng))
-        if k == count // 10:
-            early = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    late = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(f"memory: {early / 1024:.0f} MB after {count // 10} samples, {late / 1024:.0f} MB after {count}; "
-          f"{watcher.n_events} events")  # fmt: skip
-
-
 def _faulty(stream: SimulatedStream, fault: str, size: float, rng: np.random.Generator) -> Values:
     """70 s of samples with a fault from 40 s on."""
     at, count = 40_000, 70_000
@@ -239,47 +227,40 @@ class Rival:
         self._W, self._y, self._t = self._W[fresh], self._y[fresh], self._t[fresh]
 
 
-def alarms(hours: float = 2.0) -> None:
-    """Events on healthy data: rows are those of the stream, formed from one period and filtered noise."""
-    stream = SimulatedStream()
+def alarms(hours: float = 1.0, rate: float = 250.0) -> None:
+    """Events on samples of a healthy robot, processor time, and resident memory on the way; against the rival."""
+    stream = SimulatedStream(rate=rate)
     watcher, rng = made(stream, learn=60.0), np.random.default_rng(11)
-    rival = Rival(watcher.model)
+    rival, watch = Rival(watcher.model), watcher._watch  # noqa: SLF001 - the same rows
+    watcher._watch = _both(watch, rival)  # type: ignore[method-assign]  # noqa: SLF001
     found: dict[str, int] = {}
-    total = 0.0
-    for rows in _healthy(stream, watcher.model, hours * 3600, rng):
-        if rows.times[-1] < _RIVAL_HOURS * 3600:
-            rival.take(rows)
-        for each in watcher._watch(rows):  # noqa: SLF001 - rows as the preparation makes them
+    count, piece, shown, began = round(hours * 3600 * rate), 5000, 10**5, time.process_time()
+    print(f"{stream.robot.name} at {rate:g} Hz, {hours:g} simulated hours, {count} samples")
+    for k in range(0, count, piece):
+        for each in watcher.take(*stream.samples(k, min(piece, count - k), rng)):
             found[each.event.kind] = found.get(each.event.kind, 0) + 1
-        total = float(rows.times[-1]) / 3600
-    told = ", ".join(f"{kind} {count}" for kind, count in found.items()) or "none"
-    print(f"false alarms in {total:.2f} simulated hours: {told}; lstsq + 3σ: "
-          f"{len(rival.alarms)} alarms in {min(total, _RIVAL_HOURS):.2f} h")  # fmt: skip
+            print(f"  after {(k + piece) / rate / 3600:.2f} h: {each.event.line}", flush=True)
+        if watcher.time >= _RIVAL_HOURS * 3600:
+            watcher._watch = watch  # type: ignore[method-assign]  # noqa: SLF001
+        if k + piece >= shown or k + piece >= count:
+            shown += min(9 * shown, 10**7)
+            print(f"  {watcher.n_received} samples: {_resident():.0f} MB resident, "
+                  f"{time.process_time() - began:.0f} s of processor time", flush=True)  # fmt: skip
+    text = ", ".join(f"{kind} {number}" for kind, number in found.items()) or "none"
+    print(
+        f"false alarms in {watcher.time / 3600:.2f} simulated hours: {text}; {watcher.consistency.n_programs} windows "
+        f"decided by a linear program; lstsq + 3σ: {len(rival.alarms)} alarms in {min(hours, _RIVAL_HOURS):.2f} h"
+    )
 
 
-def _healthy(stream: SimulatedStream, model: WatchedModel, seconds: float, rng: np.random.Generator) -> Iterator[Rows]:
-    chosen = [stream.robot.names.index(name) for name in model.names]
-    period, step = stream.rows(2 * PERIOD + 1, np.random.default_rng(0)), 10
-    per_period = round(PERIOD * stream.rate / step)
-    once = period.taken(slice(50, 50 + per_period))
-    clean = once.W @ stream.parameters
-    low_pass = LinearPhase(20.0, 4, stream.rate)
-    taps, half = low_pass.response, low_pass.half
-    tail = np.zeros((2 * half, clean.shape[1]))
-    for k in range(int(seconds // PERIOD)):
-        white = stream.noise * np.sqrt(3) * rng.uniform(-1, 1, (per_period * step, clean.shape[1]))
-        whole = np.concatenate([tail, white])
-        tail = whole[-2 * half :]
-        windows = np.lib.stride_tricks.sliding_window_view(whole, 2 * half + 1, axis=0)[::step]
-        y = clean + windows[:per_period] @ taps
-        times = once.times - once.times[0] + k * PERIOD
-        yield Rows(
-            once.samples, times, y, once.W[:, :, chosen], None, once.kept, once.measured, once.q, once.dq, once.ddq
-        )
+def _resident() -> float:
+    """Resident memory now, MB."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 2**20
 
 
-def soak(seconds: float = 60.0) -> None:
-    """A stream in real time, watched by processes that are killed by SIGKILL after one to four seconds each."""
+def soak(seconds: float = 60.0, longest: float = 4.0) -> None:
+    """A stream in real time, watched by processes that are killed by SIGKILL after at most `longest` seconds each."""
     stream = SimulatedStream()
     dynamics = stream.identified()
     model = WatchedModel.of(dynamics)
@@ -294,7 +275,7 @@ def soak(seconds: float = 60.0) -> None:
             if child == 0:
                 _session(path, out, model, options, follow=True).run()
                 os._exit(0)
-            time.sleep(rng.uniform(1, 4))
+            time.sleep(rng.uniform(min(1.0, longest / 4), longest))
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
             kills += 1
@@ -306,12 +287,21 @@ def soak(seconds: float = 60.0) -> None:
         straight = _session(path, Path(folder, "straight"), model, options, follow=False)
         straight.run()
         plain = [json.loads(line) for line in (Path(folder, "straight") / "events.jsonl").read_text().splitlines()]
-        # the time of a proof depends on the pieces in which samples arrive
-        same = [(e["number"], e["kind"]) for e in events] == [(e["number"], e["kind"]) for e in plain]
+        # time and number of a proof depend on the pieces in which samples arrive
+        same = _told(events) == _told(plain) and [e["number"] for e in events] == list(range(1, len(events) + 1))
+        one, other = ({**each.watcher.status(), "factor": 0.0} for each in (last, straight))
         print(
             f"soak of {seconds:g} s with {kills} kill -9: {count} lines, {last.watcher.n_received} samples counted; "
-            f"{len(events)} events, {'the same as' if same else 'OTHERS THAN'} without kills"
+            f"{len(events)} events, {'the same as' if same else 'OTHERS THAN'} without kills; rows, lost and repeated "
+            f"samples, payload: {'the same' if one == other else f'DIFFERENT: {one} {other}'}; "
+            f"left in the folder: {', '.join(sorted(each.name for each in out.iterdir()))}"
         )
+        print(*map(json.dumps, events), sep="\n")
+
+
+def _told(events: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
+    known = ((e["kind"], e.get("subject", ""), "" if e["claim"] == "PROOF" else e["message"]) for e in events)
+    return sorted(known)
 
 
 def _session(path: Path, out: Path, model: WatchedModel, options: WatchOptions, *, follow: bool) -> Session:
@@ -322,15 +312,15 @@ def _session(path: Path, out: Path, model: WatchedModel, options: WatchOptions, 
 
 
 def _written(path: Path, stream: SimulatedStream, seconds: float) -> Thread:
-    """Append samples in real time, in pieces that end anywhere in a line; a payload from the middle on."""
-    rng = np.random.default_rng(4)
+    """Append samples in real time, in pieces that end anywhere in a line; a payload comes and goes."""
+    rng, turn = np.random.default_rng(4), max(seconds / 6, 30.0) * stream.rate
     path.write_text(",".join(("time", *_channels(stream.robot).names)) + "\n")
 
     def write() -> None:
         began, done, rest = time.monotonic(), 0, ""
         while done < seconds * stream.rate:
             due = int(min((time.monotonic() - began) * stream.rate, seconds * stream.rate))
-            change = {stream.mass: 0.2} if done > seconds * stream.rate / 2 else None
+            change = {stream.mass: 0.2} if done // turn % 2 == 1 else None
             times, values = stream.samples(done, max(due - done, 0), rng, change=change)
             rows = np.column_stack([times, values]).tolist()
             text = rest + "".join(",".join(map(repr, row)) + "\n" for row in rows)
@@ -349,14 +339,13 @@ def _written(path: Path, stream: SimulatedStream, seconds: float) -> Thread:
 
 def main(arguments: list[str] | None = None) -> None:
     parts: dict[str, Callable[..., None]] = {
-        "rate": rate, "latency": latency, "memory": memory, "detect": detect, "alarms": alarms, "soak": soak
+        "rate": rate, "latency": latency, "detect": detect, "alarms": alarms, "soak": soak
     }  # fmt: skip
     wanted = arguments or list(parts)
     for k, name in enumerate(wanted):
         if name in parts:
-            number = wanted[k + 1] if k + 1 < len(wanted) and name in ("alarms", "soak", "memory") else ""
-            sized = number.replace(".", "").isdigit()
-            parts[name](*([float(number) if name != "memory" else int(number)] if sized else []))
+            sizes = list(takewhile(lambda text: text.replace(".", "").isdigit(), wanted[k + 1 :]))
+            parts[name](*(map(float, sizes)))
 
 
 if __name__ == "__main__":

@@ -63,8 +63,9 @@ def test_a_payload_is_proven_measured_and_raised_once():
     assert check(proof.contradiction.certificate, proof.contradiction.problem).holds
     change = by_kind["payload"].event.evidence
     assert abs(change["change"] - 0.2) < 0.02
-    mass, error = watcher.payload()
-    assert abs(mass - 0.2) < max(3 * error, 0.005)
+    payload = watcher.payload()
+    assert abs(payload.mass - 0.2) < max(3 * payload.error, 0.005)
+    assert payload.moments == ()  # a point on a five-bar
 
 
 def test_a_window_of_a_contradiction_contains_no_true_parameters():

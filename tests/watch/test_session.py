@@ -13,11 +13,12 @@ import pytest
 from gough.core.errors import InputError
 from gough.export.model import RobotModel
 from gough.studies.watching import WatchStudy
-from gough.watch import Channels, Journal, Session, Watcher, WatchOptions
+from gough.watch import Channels, Event, Journal, Session, Watcher, WatchOptions
 from gough.watch.example import SimulatedStream
 from gough.watch.model import WatchedModel
 from gough.watch.server import LivePage
 from gough.watch.sources.files import GrowingFile
+from gough.watch.watcher import Found
 
 NAMES = ("q1", "q2", "tau1", "tau2")
 CHANNELS = Channels(
@@ -99,10 +100,55 @@ def test_a_watch_that_is_killed_loses_no_sample_and_repeats_no_event(tmp_path):
     assert [(each["number"], each["kind"]) for each in expected] == [(1, "inconsistent"), (2, "payload")]
     assert found[1]["time"] == expected[1]["time"]  # that of a proof depends on the pieces that arrive
     assert found[1]["message"] == expected[1]["message"]
+    with pytest.raises(InputError, match="is being written by another gough watch"):
+        session(path, out)
+    last.journal.close()
     other = session(path, out)
     other.fingerprint = "another"
     with pytest.raises(InputError, match="of another model"):
         other.resume()
+
+
+def test_events_found_again_in_another_order_are_not_written_again(tmp_path):
+    """Proofs depend on the pieces in which samples arrive: a resumed watch may find one after another event."""
+
+    def event(kind, time, subject=""):
+        return Found(Event(99, kind, time, subject, "", "observed"))
+
+    def written(*found):
+        shown = []
+        for each in found:
+            journal.write(each, shown.append)
+        return [(one.number, one.kind, one.subject) for one in shown]
+
+    journal = Journal(tmp_path)
+    assert written(event("payload", 1.0), event("inconsistent", 2.0), event("friction", 2.5, "a")) == [
+        (1, "payload", ""), (2, "inconsistent", ""), (3, "friction", "a")
+    ]  # fmt: skip
+    journal.close()
+    (tmp_path / ("." + "checkpoint." + 32 * "0")).write_text("cut off")
+    with (tmp_path / "events.jsonl").open("a") as file:
+        file.write('{"type": "event", "num')
+    journal = Journal(tmp_path)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["events.jsonl"]
+    journal.resumed(1)
+    again = written(event("friction", 2.5, "a"), event("friction", 2.5, "b"), event("inconsistent", 2.2))
+    assert again == [(4, "friction", "b")]
+    assert written(event("inconsistent", 20.0)) == [(5, "inconsistent", "")]  # once each
+    journal.close()
+    assert [each["number"] for each in events(tmp_path)] == [1, 2, 3, 4, 5]
+
+
+def test_a_full_disk_and_a_file_of_something_else_are_said(tmp_path, monkeypatch):
+    journal = Journal(tmp_path)
+    monkeypatch.setattr("gough.watch.journal.os.write", lambda *_: 3)
+    with pytest.raises(InputError, match=r"the disk is full or gone. The event was: 1.000 s  data"):
+        journal.write(Found(Event(1, "data", 1.0, "", "x", "observed")), print)
+    journal.close()
+    monkeypatch.undo()
+    (tmp_path / "events.jsonl").write_text("1\n")
+    with pytest.raises(InputError, match="line 1 is no event of gough watch"):
+        Journal(tmp_path)
 
 
 def test_lines_that_are_no_samples_are_one_event_and_too_many_end_the_watch(tmp_path):

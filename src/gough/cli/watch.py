@@ -97,7 +97,7 @@ def _run(session: Session, port: int | None, *, as_json: bool) -> int:
         say(*_summary(session))
     if stopped:
         return _CODES[stopped[0]]
-    return 1 if session.watcher.n_events else 0
+    return 1 if session.journal.n_events else 0
 
 
 @contextmanager
@@ -161,7 +161,7 @@ def _premises(asked: WatchStudy, watcher: Watcher, folder: Path, *, resumed: boo
 
 def _summary(session: Session) -> list[str]:
     status = session.status()
-    lines = [f"{status['samples']} samples, {status.get('rows', 0)} rows, {session.watcher.n_events} events."]
+    lines = [f"{status['samples']} samples, {status.get('rows', 0)} rows, {session.journal.n_events} events."]
     if status.get("lost") or status.get("repeated") or status["unreadable"]:
         lines.append(
             f"{status.get('lost', 0)} samples lost, {status.get('repeated', 0)} repeated, {status['unreadable']} lines "

@@ -1,6 +1,6 @@
 """Regressors along a stream of positions: forward kinematics begins at the last state, as in a controller."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from gough.kernels import Kernel
 from gough.robots._newton import NewtonSearch, NewtonStep
 from gough.robots.controller import Controllable, ControllerEquations, StateSearch
 from gough.robots.model import DynamicModel
+
+Columns = Callable[[Array, Array, Array], Array]
+"""Columns of a regressor from states, velocities and accelerations of N samples."""
 
 
 class _Follower(NewtonSearch):
@@ -56,14 +59,22 @@ class FollowedRegressor:
         True
     """
 
-    def __init__(self, robot: DynamicModel, names: Sequence[str]) -> None:
+    def __init__(self, robot: DynamicModel, names: Sequence[str], columns: Columns | None = None) -> None:
+        """Follow a robot.
+
+        Args:
+            robot: The robot.
+            names: Parameters whose columns are wanted.
+            columns: Computes them (N, actuators, names) from states, velocities and accelerations, where not all are
+                parameters of the robot; default: the robot's own.
+        """
         if not isinstance(robot, Controllable):
             raise InputError(f"a robot of type {type(robot).__name__} has no equations for a controller")
         equations = robot.controller_equations()
         if equations.efforts is None:
             raise InputError(f"{robot.name} has no dynamic model")
         self._equations = equations
-        self._kernel = equations.efforts.regressor([robot.names.index(name) for name in names])
+        self._columns: Columns = columns or equations.efforts.regressor([robot.names.index(name) for name in names])
         forward = equations.forward
         self._closed = forward if isinstance(forward, Kernel) else None
         self._search = None if isinstance(forward, Kernel) else _Follower(equations, forward)
@@ -80,7 +91,7 @@ class FollowedRegressor:
         found = np.flatnonzero(~failed & np.isfinite(s).all(axis=1))
         if len(found):
             self.state = s[found[-1]].copy()
-        W = np.asarray(self._kernel(s, dq, ddq))
+        W = np.asarray(self._columns(s, dq, ddq))
         if len(found) < len(q):
             W[failed] = np.nan
         return W

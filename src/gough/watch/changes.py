@@ -26,6 +26,8 @@ _INFORMATIVE = 0.05
 """Share of the median information below which a block says nothing about an effect."""
 _KEPT = 120
 """Blocks that are remembered, to find when a change began and which effect explains it."""
+_APART = 1e6
+"""Condition number of scaled information up to which a motion tells effects apart."""
 _HOLD = 20
 """Blocks after an alarm whose mean is taken as the new state, before the tests go on."""
 
@@ -102,7 +104,9 @@ class ChangeTests:
     the time of learning, and the motion during learning is like that later. The false-alarm rate holds for these.
     """
 
-    def __init__(self, count: int, groups: Sequence[int], *, learn: int, blocks: float) -> None:
+    def __init__(
+        self, count: int, groups: Sequence[int], *, learn: int, blocks: float, together: Sequence[int] = ()
+    ) -> None:
         """Make tests.
 
         Args:
@@ -110,8 +114,10 @@ class ChangeTests:
             groups: For each effect, how many tests share its false-alarm rate; 0: it is estimated, not tested.
             learn: Blocks to learn from.
             blocks: Blocks in which each group has one false alarm on average.
+            together: Effects that change together: the first one is tested, and all are estimated jointly.
         """
         self.count, self.learn = count, learn
+        self.together = np.array(together, dtype=np.int64)
         self.tested = np.array([k for k, group in enumerate(groups) if group > 0], dtype=np.int64)
         self.limits = np.array([limit_for(2 * blocks * groups[k]) for k in self.tested])
         self.energy_limit = limit_for(2 * blocks)
@@ -129,6 +135,7 @@ class ChangeTests:
         self._loud = 0.0
         self._held = 0
         self._open = -1
+        self._joint = Joint(len(self.together))
         self._based = float(learn)
         """Blocks that the mean of scores is based on."""
         self._settled = -inf
@@ -184,6 +191,8 @@ class ChangeTests:
             self.mean[c] = g.sum() / G.sum()
             self.scatter[c] = _scatter((g - self.mean[c] * G) / np.sqrt(G))
         self._settled = float(self._times[-1])
+        s = self.together
+        self._joint.learn(self._g[:, s], self._G[:, s][:, :, s])
         logs = np.log(self._energy)
         self._level = np.array([logs.mean(), _scatter(logs - logs.mean())])
 
@@ -269,25 +278,87 @@ class ChangeTests:
         if self._held:
             return
         g, info = (x[-_HOLD + 1 :, self._open] for x in self._excess())  # without the block in which it changed
-        if info.sum() > 0:
+        joint = self.jointly(_HOLD - 1) if self._open in self.together else None
+        if joint is not None:
+            self.adopted[self.together] = joint[0]
+        elif info.sum() > 0:
             self.adopted[self._open] += float(g.sum() / info.sum())
         self._up[:], self._down[:], self._loud = 0.0, 0.0, 0.0
         self._settled, self._based = float(self._times[-1]), min(float(self.learn), _HOLD - 1.0)
 
-    def recent(self, blocks: int) -> tuple[Array, Array]:
-        """Scores and information of the last blocks together, without those up to the last change: g (C,), G (C, C)."""
+    def jointly(self, blocks: int) -> tuple[Array, Array] | None:
+        """Effects that change together, since the tests learned: values and half of their 95 % intervals.
+
+        They are estimated from the last blocks, without those up to the last change. None before the tests have learned
+        or where nothing is excited; ∞ for all but the first where the motion does not tell them apart.
+        """
         first = max(len(self._times) - blocks, int(np.searchsorted(self._times, self._began, side="right")))
-        return self._g[first:].sum(axis=0), self._G[first:].sum(axis=0)
+        if not self.is_learned or first >= len(self._times):
+            return None
+        s, others = self.together, self.adopted.copy()
+        others[s] = 0.0
+        g, G = self._g[first:].sum(axis=0), self._G[first:].sum(axis=0)
+        return self._joint.estimate((g - G @ others)[s], G[s][:, s], len(self._times) - first)
 
     def state(self) -> dict[str, Any]:
         """Arrays and numbers from which `restore` continues."""
-        left_out = ("count", "learn", "tested", "limits", "energy_limit")
-        return {name: value for name, value in vars(self).items() if name not in left_out}
+        left_out = ("count", "learn", "tested", "limits", "energy_limit", "together")
+        state = {name: value for name, value in vars(self).items() if name not in left_out}
+        return {**state, "_joint": dict(vars(self._joint))}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue where `state` was taken."""
         for name, value in state.items():
-            setattr(self, name, np.array(value) if isinstance(getattr(self, name), np.ndarray) else value)
+            if name == "_joint":
+                self._joint = Joint(**value)
+            else:
+                setattr(self, name, np.array(value) if isinstance(getattr(self, name), np.ndarray) else value)
+
+
+@dataclass
+class Joint:
+    """Some effects estimated together, relative to what the tests learned; σ from the scatter of scores of blocks."""
+
+    n: int
+    start: Array | None = None
+    """(n,) learned values."""
+    start_covariance: Array | None = None
+    scores: Array | None = None
+    """Covariance (n, n) of the scores of one block, enlarged for autocorrelation and for few blocks."""
+
+    def learn(self, g: Array, G: Array) -> None:
+        """Learn from scores (blocks, n) and information (blocks, n, n)."""
+        total = G.sum(axis=0)
+        if not self.n or not _is_regular(total):
+            return
+        self.start = np.linalg.solve(total, g.sum(axis=0))
+        rest = g - np.einsum("bij,j->bi", G, self.start)
+        spread = rest.T @ rest / max(len(g) - 1, 1)
+        size = np.sqrt(np.maximum(spread.diagonal(), 1e-300))
+        larger = np.array([_scatter(rest[:, c] / size[c]) for c in range(self.n)])
+        self.scores = spread * larger * larger[:, None]
+        inverse = np.linalg.inv(total)
+        self.start_covariance = len(g) * inverse @ self.scores @ inverse
+
+    def estimate(self, g: Array, G: Array, blocks: int) -> tuple[Array, Array] | None:
+        """Values (n,) since then and half of their 95 % intervals, from the sums over some blocks."""
+        if self.start is None or self.scores is None or self.start_covariance is None or not G[0, 0] > 0:
+            return None
+        k = self.n if _is_regular(G) else 1
+        inverse = np.linalg.inv(G[:k, :k])
+        values, errors = np.zeros(self.n), np.full(self.n, inf)
+        values[:k] = inverse @ g[:k] - self.start[:k]
+        covariance = blocks * inverse @ self.scores[:k, :k] @ inverse + self.start_covariance[:k, :k]
+        errors[:k] = 1.96 * np.sqrt(np.maximum(covariance.diagonal(), 0.0))
+        return values, errors
+
+
+def _is_regular(G: Array) -> bool:
+    """Whether the motion tells all effects of an information matrix apart."""
+    size = np.sqrt(np.maximum(G.diagonal(), 0.0))
+    if not len(size) or not (size > 0).all() or not np.isfinite(G).all():
+        return False
+    return bool(np.linalg.cond(G / size / size[:, None]) < _APART)
 
 
 def _scatter(z: Array) -> float:

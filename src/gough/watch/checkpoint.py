@@ -12,7 +12,7 @@ import numpy as np
 from gough.core.errors import InputError, require
 from gough.core.files import new_file
 
-FORMAT = "gough watch checkpoint 1"
+FORMAT = "gough watch checkpoint 2"
 _ARRAY = "array"
 
 

@@ -1,15 +1,17 @@
 """Whether parameters of the admitted set explain the last seconds within the error bounds; if not, a proof."""
 
 from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from gough.checker import Certificate, certificate_of, check
-from gough.checker.linear import NotProven
-from gough.core.arrays import Array
+from gough.checker import Certificate, Empty, Step, check
+from gough.core.arrays import Array, Integers
 from gough.core.threads import one_blas_thread
-from gough.methods.bounded.minimal_bound import MinimalBound, minimal_bound
+from gough.methods.bounded.chebyshev import Proposal, chebyshev
+from gough.methods.bounded.exact_bound import Prover, rounded_down
 from gough.noise import Bounded
 from gough.problem import Groups, LinearProblem
 from gough.region import Box
@@ -23,6 +25,8 @@ _ROUNDS = 20
 """Times that rows are added before a window is left undecided until the next row."""
 _PAUSE = 1.0
 """Seconds after a contradiction until the window is looked at again."""
+_IDLE = 1e-9
+"""Share of the heaviest row below which a row is left out of a proof: its weight is rounding."""
 
 
 @dataclass(frozen=True)
@@ -118,15 +122,6 @@ class Consistency:
         grown = self.drift * (now - self.began + 2 * self.lag) * _UP
         return Box(np.nextafter(box.lower - grown, -np.inf), np.nextafter(box.upper + grown, np.inf))
 
-    def _problem(self, rows: "_Window", now: float) -> LinearProblem:
-        n = len(self.actuators)
-        ticks = np.unique(rows.times)
-        position = np.searchsorted(ticks, rows.times) * n + rows.actuator
-        order = np.argsort(position, kind="stable")
-        unknowns = Unknowns(self.unknowns.names, self.unknowns.units, self.unknowns.nominal, self._box(now))
-        noise = Bounded(self._radius(rows, now)[order])
-        return LinearProblem(rows.W[order], rows.y[order], unknowns, noise, Groups(self.actuators, position[order]))
-
     @one_blas_thread()
     def _decide(self, now: float) -> Contradiction | None:
         """A new witness, or a contradiction.
@@ -134,68 +129,64 @@ class Consistency:
         Rows that the witness explains worst are looked at first, and those that the next point violates are added: any
         part of the rows that is contradictory is a contradiction, and a point is a witness if it explains all of them.
         """
-        problem = self._problem(self._rows, now)
+        rows, radius = self._rows, self._radius(self._rows, now)
+        unknowns = Unknowns(self.unknowns.names, self.unknowns.units, self.unknowns.nominal, self._box(now))
         self.n_programs += 1
-        chosen = self._worst(problem)
+        chosen = self._worst(radius)
         for _ in range(_ROUNDS):
-            part = self._part(problem, chosen)
-            found = minimal_bound(part)
-            self.factor = found.upper
-            if found.is_inconsistent:
-                return self._proven(found, part, np.sort(self._rows.times, kind="stable")[chosen], now)
-            size = self._misfit(problem, found.point)
+            part = self._problem(chosen, radius, unknowns)
+            fit = chebyshev(part, unknowns.bounds, "gough watch")
+            size = np.abs(rows.y - rows.W @ fit.theta) / radius
+            self.factor = float(size[chosen].max())
+            if self.factor > 1:
+                return self._proven(fit, chosen, radius, unknowns, now)
             violated = np.flatnonzero(size > 1)
             if not len(violated):
-                self._witness, self.factor = found.point, float(size.max())
+                self._witness, self.factor = fit.theta, float(size.max())
                 return None
-            most = violated[np.argsort(-size[violated], kind="stable")[: 4 * len(self.unknowns)]]
+            most = violated[np.argsort(-size[violated], kind="stable")[: 4 * len(unknowns)]]
             chosen = np.union1d(chosen, most)
         return None
 
-    @staticmethod
-    def _misfit(problem: LinearProblem, theta: Array) -> Array:
-        assert isinstance(problem.noise, Bounded)
-        return np.asarray(np.abs(problem.y - problem.W @ theta) / problem.noise.radius)
-
-    def _worst(self, problem: LinearProblem) -> Any:
+    def _worst(self, radius: Array) -> Integers:
         """Rows to begin with: those that the witness explains worst, and some from all over the window."""
-        p, n = len(self.unknowns), problem.n_rows
-        worst = np.argsort(-self._misfit(problem, self._witness), kind="stable")[: 4 * p]
+        rows, p, n = self._rows, len(self.unknowns), self.n_rows
+        size = np.abs(rows.y - rows.W @ self._witness) / radius
+        worst = np.argsort(-size, kind="stable")[: 4 * p]
         return np.union1d(worst, np.arange(0, n, max(1, n // (4 * p))))
 
-    def _proven(self, found: MinimalBound, problem: LinearProblem, times: Array, now: float) -> Contradiction | None:
-        """The contradiction about these rows, if its certificate holds in exact rationals."""
-        try:
-            certificate = certificate_of(problem, found)
-        except NotProven:
-            return None
-        if not check(certificate, problem).holds:
-            return None
-        self._again = now + _PAUSE
-        return Contradiction(problem, certificate, times[list(found.rows)], found.lower)
+    def _problem(self, chosen: Integers, radius: Array, unknowns: Unknowns) -> LinearProblem:
+        """Some rows of the window, in their order; instants that are left out close up."""
+        rows = self._rows
+        instants = np.unique(rows.times[chosen], return_inverse=True)[1]
+        groups = Groups(self.actuators, instants * len(self.actuators) + rows.actuator[chosen])
+        return LinearProblem(rows.W[chosen], rows.y[chosen], unknowns, Bounded(radius[chosen]), groups)
 
-    @staticmethod
-    def _part(problem: LinearProblem, chosen: Any) -> LinearProblem:
-        assert isinstance(problem.noise, Bounded)
-        radius = np.broadcast_to(problem.noise.radius, problem.y.shape)[chosen]
-        groups = problem.groups
-        n = len(groups.names)
-        assert groups.position is not None
-        position = groups.position[chosen]
-        # instants that are left out close up
-        instants = np.unique(position // n, return_inverse=True)[1]
-        renamed = Groups(groups.names, instants * n + position % n)
-        return LinearProblem(problem.W[chosen], problem.y[chosen], problem.unknowns, Bounded(radius), renamed)
+    def _proven(
+        self, fit: Proposal, chosen: Integers, radius: Array, unknowns: Unknowns, now: float
+    ) -> Contradiction | None:
+        """The contradiction among the rows that a fit rests on, if its certificate holds in exact rationals.
+
+        Rows whose weights are rounding are left out first: what they take part in, the sides of the box take as well.
+        """
+        heavy = np.abs(fit.weights) * radius[chosen[fit.rows]]
+        for least in (_IDLE * float(heavy.max(initial=0.0)), 0.0):
+            used = np.flatnonzero(heavy > least)
+            if not len(used):
+                return None
+            few = chosen[fit.rows[used]]
+            problem = self._problem(few, radius, unknowns)
+            found = contradiction(problem, fit.weights[used], self._rows.times[few])
+            if found is not None:
+                self._again = now + _PAUSE
+                return found
+        return None
 
     def jumped(self, seconds: float) -> None:
         """The clock jumped back by so many seconds: the window begins anew, and the age of the watch stays."""
         self._rows, self._again = _Window(len(self.unknowns)), -np.inf
         if self.began is not None:
             self.began -= seconds
-
-    def window_problem(self, now: float) -> LinearProblem:
-        """All rows of the window as a problem in θ now."""
-        return self._problem(self._rows, now)
 
     def state(self) -> dict[str, Any]:
         """Arrays and numbers from which `restore` continues."""
@@ -212,6 +203,44 @@ class Consistency:
         self._rows = _Window(len(self.unknowns), W, y, times, actuator, spread)
         self._witness, self.began = np.array(state["witness"]), state["began"]
         self.factor, self.n_programs, self._again = state["factor"], state["n_programs"], state["again"]
+
+
+def contradiction(problem: LinearProblem, weights: Array, times: Array) -> Contradiction | None:
+    """The contradiction that weights on all rows of a problem prove; None if they prove none in exact rationals.
+
+    Σ λ_k (y_k − W_k θ) ≤ factor · Σ |λ_k| e_k for every θ of the box that satisfies |y − W θ| ≤ factor · e. The step of
+    the certificate states that 0 exceeds a positive number for the factor 1; the same number gives the factor.
+
+    Examples:
+        >>> unknowns = Unknowns(["a"], prior=Box([0.0], [1.0]))
+        >>> rows = LinearProblem([[1.0]], [3.0], unknowns, Bounded(np.array([0.5])))
+        >>> contradiction(rows, np.array([1.0]), np.zeros(1)).factor
+        4.0
+    """
+    box, rows = problem.unknowns.bounds, np.arange(problem.n_rows)
+    value, used = Prover(problem).lower_bound(box, np.zeros(len(box)), rows, weights)
+    proven = Fraction(0) if value is None else Fraction(max(rounded_down(value), 0.0))
+    if not proven > 0:
+        return None
+    certificate = Certificate.of(problem, Empty((Step((), proven, tuple(zip(used.rows, used.weights, strict=True))),)))
+    if not check(certificate, problem).holds:
+        return None
+    assert isinstance(problem.noise, Bounded)
+    e = np.broadcast_to(problem.noise.radius, problem.y.shape)[list(used.rows)].tolist()
+    total = sum((abs(weight) * Fraction(each) for weight, each in zip(used.weights, e, strict=True)), Fraction(0))
+    return Contradiction(problem, certificate, times[list(used.rows)], rounded_down(1 + proven / total))
+
+
+@cache
+def load_proofs() -> None:
+    """Load and compile what a proof needs, so that the first one of a process takes no longer than others."""
+    p, t = 4, np.arange(64) / 64
+    W = np.column_stack([t**k for k in range(p)])
+    names, box = tuple(f"x{k}" for k in range(p)), Box(-np.ones(p), np.ones(p))
+    one = Consistency(Unknowns(names, nominal=np.zeros(p), prior=box), np.array([0.1]), ("motor",))
+    one._rows = _Window(p, W, 5 + np.cos(9 * t), t, np.zeros(64, dtype=np.int64))  # noqa: SLF001 - its own module
+    found = one._decide(1.0)  # noqa: SLF001 - its own module
+    assert found is not None
 
 
 @dataclass

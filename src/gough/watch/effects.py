@@ -33,6 +33,12 @@ def effect_groups(n: int) -> list[int]:
     return [1, *(n for _ in range(2 * n)), 1]
 
 
+def payload_effects(model: WatchedModel) -> tuple[int, ...]:
+    """Numbers of the effects that are the payload's: its mass, and its first moments, which stand behind the others."""
+    first = 2 + 2 * model.n
+    return (0, *range(first, first + len(model.payload) - 1)) if len(model.payload) else ()
+
+
 def effect_columns(rows: Rows, predicted: Array, friction: Array, model: WatchedModel) -> Array:
     """Efforts (M, n, C) of each tested effect per unit, then of the payload's first moments, then of the unknowns."""
     m, n = predicted.shape

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -84,13 +84,21 @@ class SimulatedStream:
     ) -> tuple[Array, Array]:
         """Times (count,) and values (count, positions and efforts); `change` adds to parameters by name."""
         index = first + np.arange(count)
-        times = index / self.rate
-        theta = self.changed(change or {})
-        at = index % len(self.regressor)
-        efforts = (self.regressor @ theta)[at]
-        efforts = efforts + self.noise * np.sqrt(3) * rng.uniform(-1, 1, efforts.shape)
-        q = self.motion(np.arange(len(self.regressor)) / self.rate)[0][at]
-        return times, np.concatenate([q, efforts], axis=1)
+        values = self._period(tuple((change or {}).items()))[index % len(self.regressor)]
+        n = len(self.center)
+        values[:, n:] += self.noise * np.sqrt(3) * rng.uniform(-1, 1, (count, values.shape[1] - n))
+        return index / self.rate, values
+
+    @cached_property
+    def _period(self) -> Any:
+        """Positions and efforts of one period without errors, by what is added to the parameters."""
+
+        @lru_cache(maxsize=4)
+        def values(change: tuple[tuple[str, float], ...]) -> Array:
+            q = self.motion(np.arange(len(self.regressor)) / self.rate)[0]
+            return np.concatenate([q, self.regressor @ self.changed(dict(change))], axis=1)
+
+        return values
 
     def changed(self, change: Mapping[str, float]) -> Array:
         """The parameters with something added to some of them."""

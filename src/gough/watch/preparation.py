@@ -132,9 +132,11 @@ class Preparation:
         if self.options.with_spread:
             a, size_of = abs(h), abs(flat)
             spread = np.stack([a @ size_of[i - half : i - half + size] for i in m]).reshape(W.shape)
-        y = np.stack([h @ self._efforts[i - half : i - half + size] for i in at])
-        around = 2 * half + 1
-        measured = np.array([not self._bridged[max(i - around, 0) : i + around + 1].any() for i in at])
+        windows = np.lib.stride_tricks.sliding_window_view(self._efforts, size, axis=0)
+        y = windows[start - half : last + 1 - half : stride] @ h
+        bridged = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(self._bridged)])
+        ends = np.minimum(at + size + 1, len(self._bridged))
+        measured = bridged[ends] == bridged[np.maximum(at - size, 0)]
         measured &= np.isfinite(W).all(axis=(1, 2))
         rows = Rows(
             self._next + at, self._times[at], y, W, spread, self._kept(m), measured, *(x[m] for x in self._moved)

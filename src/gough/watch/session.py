@@ -47,6 +47,7 @@ class Session:
         Raises:
             InputError: the checkpoint is damaged, or of another model, of other options or of another source.
         """
+        self.journal.resumed(0)
         if self.checkpoint is None or not self.checkpoint.exists():
             return False
         state = load_checkpoint(self.checkpoint)
@@ -60,6 +61,7 @@ class Session:
             self.source.resume(state["source"])
             self.watcher.restore(state["watcher"])
             self._bad, self._unreadable.last = int(state["bad"]), state["unreadable"]
+            self.journal.resumed(int(state["events"]))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(f"{self.checkpoint} is not complete: delete it to begin anew") from error
         return True
@@ -69,7 +71,8 @@ class Session:
         if self.checkpoint is None:
             return
         state = {"fingerprint": self.fingerprint, "source": self.source.position(), "watcher": self.watcher.state()}
-        save_checkpoint(self.checkpoint, {**state, "bad": self._bad, "unreadable": self._unreadable.last})
+        counts = {"bad": self._bad, "unreadable": self._unreadable.last, "events": self.journal.n_events}
+        save_checkpoint(self.checkpoint, {**state, **counts})
 
     def stop(self) -> None:
         """End the run after the batch that is being processed."""
@@ -87,8 +90,9 @@ class Session:
             batch = self.source.read(_WAIT)
             if batch is None:
                 break
+            written = self.journal.n_events
             self._take(batch)
-            if time.monotonic() >= due:
+            if time.monotonic() >= due or self.journal.n_events > written:
                 self.save()
                 self._show_status()
                 due = time.monotonic() + self.every
@@ -109,7 +113,7 @@ class Session:
 
     def status(self) -> dict[str, Any]:
         """Numbers for the page and for machines."""
-        return {**self.watcher.status(), "unreadable": self._bad}
+        return {**self.watcher.status(), "events": self.journal.n_events, "unreadable": self._bad}
 
     def _take(self, batch: Batch) -> None:
         found: list[Found] = []

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import ceil, exp, inf
+from math import ceil, exp, inf, isfinite
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,8 @@ from gough.core.errors import InputError, require
 from gough.watch import events as kinds
 from gough.watch.changes import Block, Change, ChangeTests, usable_rows
 from gough.watch.clock import Break, Grid
-from gough.watch.consistency import Consistency, Contradiction
-from gough.watch.effects import described, effect_columns, effect_groups, effect_names
+from gough.watch.consistency import Consistency, Contradiction, load_proofs
+from gough.watch.effects import described, effect_columns, effect_groups, effect_names, payload_effects
 from gough.watch.estimates import Recursive
 from gough.watch.events import Event, Latch
 from gough.watch.model import WatchedModel
@@ -72,6 +72,23 @@ class WatchOptions:
             require(0 < value < inf, f"{name} must be a positive number, but is {value}")
         require(self.set in SETS, f"set must be one of {', '.join(SETS)}, not {self.set!r}")
         require(self.learn >= 20 * self.block, f"learn must last at least 20 blocks ({20 * self.block:g} s)")
+
+
+@dataclass(frozen=True)
+class Payload:
+    """A mass on the platform and, where the motion shows them, its first moments in the platform's frame."""
+
+    mass: float
+    """kg"""
+    error: float
+    """Half of its 95 % interval."""
+    moments: tuple[tuple[str, float, float], ...] = ()
+    """Name, value in kg·m, and half of the 95 % interval; none where the platform does not turn."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        moments = {name: {"change": value, "error": error, "unit": "kg·m"} for name, value, error in self.moments}
+        return {"change": self.mass, "error": self.error, "unit": "kg", **({"moments": moments} if moments else {})}
 
 
 @dataclass
@@ -135,13 +152,21 @@ class Watcher:
         self.consistency = Consistency(
             model.unknowns, options.bound, model.robot.actuators, window=options.window, drift=options.drift, lag=lag
         )
+        if model.has_proof:
+            load_proofs()
         row_rate = rate / prepared.stride
         self._block_rows = max(8, round(options.block * row_rate))
         seconds = self._block_rows / row_rate
         self.effects = effect_names(model)
         groups = [*effect_groups(n), *(0 for _ in range(len(model.payload) - 1)), *(0 for _ in model.unknown)]
         learn = ceil(options.learn / seconds)
-        self.tests = ChangeTests(len(groups), groups, learn=learn, blocks=3600 / options.false_alarms / seconds)
+        self.tests = ChangeTests(
+            len(groups),
+            groups,
+            learn=learn,
+            blocks=3600 / options.false_alarms / seconds,
+            together=payload_effects(model),
+        )
         self.set = self._new_set()
         self.recursive = Recursive(model, exp(-seconds / options.forgetting))
         self._pending = _Pending()
@@ -405,25 +430,24 @@ class Watcher:
         }  # fmt: skip
         payload = self.payload()
         if payload is not None:
-            status["payload"] = {"change": payload[0], "error": payload[1], "unit": "kg"}
+            status["payload"] = payload.to_dict()
         return status
 
-    def payload(self) -> tuple[float, float] | None:
-        """Change of the platform's mass since the tests learned, and its ± (95 %).
+    def payload(self) -> Payload | None:
+        """What hangs on the platform more than while the tests learned, each ± 95 %.
 
         It is estimated from the last ten seconds, or from those since the last change that an event has named. Between
         a change and its event it is a mean of both states.
         """
-        if not self.tests.is_learned or not len(self.model.payload):
+        if not len(self.model.payload):
             return None
-        blocks = max(1, round(10.0 / self.options.block))
-        g, G = self.tests.recent(blocks)
-        info, scatter = float(G[0, 0]), float(self.tests.scatter[0])
-        if not info > 0 or not np.isfinite(scatter):
+        found = self.tests.jointly(max(1, round(10.0 / self.options.block)))
+        if found is None:
             return None
-        others = self.tests.adopted.copy()
-        others[0] = 0.0
-        return float((g[0] - G[0] @ others) / info - self.tests.mean[0]), 1.96 * scatter / info**0.5
+        values, errors = (each.tolist() for each in found)
+        names = [self.model.names[k] for k in self.model.payload[1:]]
+        moments = tuple(zip(names, values[1:], errors[1:], strict=True))
+        return Payload(values[0], errors[0], tuple(each for each in moments if isfinite(each[2])))
 
     def state(self) -> dict[str, Any]:
         """Arrays, numbers and texts from which `restore` continues."""
