@@ -22,7 +22,7 @@ from gough.robots import FiveBar, efforts
 from gough.simulate import FourierSeries
 
 RATE, SECONDS, NOISE = 200.0, 12.0, 0.02
-CELLS = ((0.0, 0.0), (0.3e-3, 10e-6), (1e-3, 100e-6), (5e-3, 10e-6), (0.0, 100e-6), (5e-3, 0.0))
+CELLS = tuple((late, drift) for drift in (0.0, 10e-6, 100e-6) for late in (0.0, 0.3e-3, 1e-3, 5e-3))
 SCORED = 20
 """Trials in which parameters are identified without and with the correction."""
 ROBOT = FiveBar.demo()
@@ -32,7 +32,7 @@ PATH = FourierSeries.random(np.random.default_rng(5), offset=[2.0, 1.1], amplitu
 
 
 def simulated(seed: int, late: float, drift: float) -> Recording:
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng([seed, round(1e6 * late), round(1e6 * drift)])  # each cell has noise of its own
     t = np.arange(int(SECONDS * RATE)) / RATE
     middle = t[-1] / 2
     happened = (t - late + drift * middle) / (1 + drift)

@@ -179,13 +179,18 @@ BROKEN_CSV = {
     "no heads": (
         ROWS,
         {},
-        ", line 1 holds numbers where the names of the columns are expected: put a line of names above them",
+        (
+            ", line 1 holds numbers where the names of the columns are expected: put a line of names above them; studies "
+            'of calibrations may state them, heads = ["name", "x [mm]", …]'
+        ),
     ),
     "heads in a comment": (
         "# " + GOOD,
         {},
-        (", line 2 holds numbers where the names of the columns are expected: put a line of names above them (names in a "
-        "comment line do not count)"),
+        (
+            ", line 2 holds numbers where the names of the columns are expected: put a line of names above them (names "
+            'in a comment line do not count); studies of calibrations may state them, heads = ["name", "x [mm]", …]'
+        ),
     ),
     "nothing but time": ("time\n0\n1\n", {}, " has no column beside that of times"),
     "Latin-1": (

@@ -75,6 +75,23 @@ def test_what_jitter_and_lost_samples_cost_is_said():
     assert found.jitter_cost == pytest.approx(np.sqrt(1 + 0.21 * (1e-3 / found.jitter_tenth) ** 2) - 1)
 
 
+def test_the_interval_follows_the_efforts_and_their_noise():
+    """Volts with a gain are the same efforts; a noisy actuator does not spoil what the other one tells."""
+    steps = default_steps(RATE)
+    recording = simulated(11, 0.002, 0.0)
+    plain = compare_clocks(ROBOT, recording, ROBOT.coordinates, EFFORTS, steps)
+    volts = Recording(recording.names, ("rad", "rad", "V", "V"), recording.samples / [1, 1, 4.0, -2.5], RATE)
+    by_gain = compare_clocks(ROBOT, volts, ROBOT.coordinates, EFFORTS, default_steps(RATE, gain=(4.0, -2.5)))
+    assert by_gain.late == pytest.approx(plain.late, abs=1e-3 * plain.late_sigma)
+    assert by_gain.late_sigma == pytest.approx(plain.late_sigma, rel=1e-3)
+    noisy = recording.samples.copy()
+    noisy[:, 3] += 1.0 * np.random.default_rng(0).normal(size=len(noisy))
+    spoiled = compare_clocks(
+        ROBOT, Recording(recording.names, recording.units, noisy, RATE), ROBOT.coordinates, EFFORTS, steps
+    )
+    assert abs(spoiled.late - 0.002) < 3 * spoiled.late_sigma < 0.006
+
+
 STUDY = """[robot]
 family = "five-bar"
 [data]

@@ -34,7 +34,10 @@ Quaternion = tuple[Span, Span, Span, Span]
 _KEYS = {
     "": {"robot", "poses", "noise", "calibration", "frames", "selection", "certify", "output"},
     "robot": {"family", "file", "name", "blueprint", "geometry", "chains", "gains", "reading_unit"},
-    "poses": {"file", "validation", "columns", "units", "quaternion", "euler", "exclude", "missing", "average"},
+    "poses": {
+        "file", "validation", "columns", "units", "quaternion", "euler", "exclude", "missing", "average", "readings",
+        "heads", "coverage",
+    },
     "poses.units": {"position", "rotation", "readings"},
     "noise": {"position", "orientation", "readings"},
     "calibration": {"frames", "fixed", "tolerance", "scale", "robust", "folds"},
@@ -215,6 +218,11 @@ class _Reader:
             raise NotDerived("the study leaves out poses (exclude, missing)")
         if asked.get("euler") is not None:
             raise NotDerived("orientations are Euler angles")
+        for key, what in (("readings", "readings are in a file of their own"), ("heads", "the file has no heads")):
+            if asked.get(key):
+                raise NotDerived(what)
+        if "coverage" in asked:
+            raise NotDerived("errors are stated as expanded uncertainties")
         self._table, self._order = table, asked.get("quaternion")
         self._columns, self._units = (table_in(asked, key) for key in ("columns", "units"))
         self._names = [split_head(head) for head in table.heads]

@@ -10,24 +10,38 @@ import typer
 from gough.cli.options import AsJson
 from gough.cli.terminal import answer, say, tell
 from gough.data.overview import overview
+from gough.data.pose_columns import words
 
 
 def look(
     file: Annotated[
         Path,
         typer.Argument(
-            help="Recording: CSV, Parquet, .mat, .npz, .h5, a rosbag2 folder, .mcap, .db3, .bag, .mf4, .tdms or .c3d."
+            help="Recording or measured poses: CSV, Parquet, .mat, .npz, .h5, a rosbag2 folder, .mcap, .db3, .bag, "
+            ".mf4, .tdms or .c3d."
         ),
     ],
     *,
     as_json: AsJson = False,
 ) -> None:
-    """List the channels of a recording: rates, gaps, jitter, repeated times, and a [data] table for a study."""
+    """List the channels of a recording or a table of measured poses, and propose the tables of a study.
+
+    Recordings: rates, gaps, jitter, repeated times, and a [data] table. Poses and points of an instrument: which
+    columns they are, and the tables of a calibration.
+    """
     found = overview(file)
     if as_json:
-        data = {"file": found.path, "groups": [asdict(group) for group in found.groups], "proposal": found.proposal}
+        data = {**asdict(found), "file": found.path, "proposal": found.proposal}
+        del data["path"]
         answer(json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False))
         return
     tell(f"{found}\n")
+    if found.targets:
+        tell(f"{words(found.targets)}\n")
+        say("Proposed tables of a calibration; add [robot], and check what is unknown and what is not:", "")
+        say(*found.calibration.split("\n"))
+        if not found.is_recording:
+            return
+        say("")
     say("Proposed tables of a study; check which channel is which coordinate of your robot:", "")
     say(*found.proposal.split("\n"))

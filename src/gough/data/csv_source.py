@@ -31,16 +31,20 @@ class CsvSource:
 
     Comment lines before the heads are skipped. Cells are separated by commas, semicolons or tabs; with the latter two
     numbers may have decimal commas. Heads of several lines, as programs of motion capture write them, are joined: see
-    `gough.data.capture_csv`.
+    `gough.data.capture_csv`. Programs of laser trackers write rows without heads, which `heads` then states; only in
+    such files blanks may separate cells.
     """
 
     rate: float | None = None
     start: float = 0.0
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, heads: Sequence[str] = ()) -> None:
         self._path = path
         self._data = path.read_bytes()
         require_kind(path, "CSV", self._data[:8])
+        if heads:
+            self._without_heads(tuple(heads))
+            return
         if (capture := captured(self._data, path)) is not None:
             self.heads, self.rate, self._begin, self._line = capture
             self._end, self._separator, self._n_cells = len(self._data.rstrip()), ",", len(self.heads)
@@ -58,6 +62,34 @@ class CsvSource:
             ) from error
         self._n_cells = len(self.heads)
         self._require_heads(head)
+        commas = self._separator != "," and _has(self._data, self._begin, self._end, b",")
+        self._decimal_comma = commas and _DECIMAL_COMMA.search(self._data, self._begin, self._end) is not None
+
+    def _without_heads(self, heads: tuple[str, ...]) -> None:
+        """Begin with the first line that is no comment: its cells are numbers and names of a row."""
+        begin, line, first = _head_line(self._data, self._path)
+        self._line = line - 1
+        self._begin = max(self._data.rfind(b"\n", 0, begin - 1) + 1, 3 if self._data.startswith(b"\xef\xbb\xbf") else 0)
+        self._end = len(self._data.rstrip())
+        counts = {s: len(next(csv.reader([first], delimiter=s))) for s in _SEPARATORS}
+        self._separator = max(_SEPARATORS, key=lambda s: counts[s])
+        if max(counts.values()) == 1 and " " in first.strip():
+            self._separator = " "
+        cells = first.split() if self._separator == " " else next(csv.reader([first], delimiter=self._separator))
+        require(
+            len(cells) == len(heads),
+            f"{self._path}, line {line} has {len(cells)} cells, but heads states names of {len(heads)} columns: state "
+            "one for each column, in their order",
+        )
+        named = [
+            cell.strip() for cell in cells if cell.strip() and not _NUMBER.fullmatch(cell.strip().replace(",", "."))
+        ]
+        require(
+            len(named) < len(cells),
+            f"{self._path}, line {line} holds names ({', '.join(named[:4])}), not numbers: leave out heads, since the "
+            "file has its own",
+        )
+        self.heads, self._n_cells = heads, len(heads)
         commas = self._separator != "," and _has(self._data, self._begin, self._end, b",")
         self._decimal_comma = commas and _DECIMAL_COMMA.search(self._data, self._begin, self._end) is not None
 
@@ -101,13 +133,15 @@ class CsvSource:
     def _require_heads(self, head: str) -> None:
         where = f"{self._path}, line {self._line}"
         first = self._first_row()
-        require(first != "", f"{self._path} has no row below its heads")
         numbers = [cell for cell in self.heads if cell and _NUMBER.fullmatch(cell)]
+        decimals = [cell for cell in numbers if not cell.isdigit()]  # columns may be called 1, 2, …, but not 0.25, 0.31
         require(
-            len(numbers) < len([cell for cell in self.heads if cell]),
+            len(numbers) < len([cell for cell in self.heads if cell]) and len(decimals) < 2,
             f"{where} holds numbers where the names of the columns are expected: put a line of names above them"
-            + (" (names in a comment line do not count)" if self._line > 1 else ""),
+            + (" (names in a comment line do not count)" if self._line > 1 else "")
+            + '; studies of calibrations may state them, heads = ["name", "x [mm]", …]',
         )
+        require(first != "", f"{self._path} has no row below its heads")
         blanks = self._n_cells == 1 and " " in head.strip() and len(first.split()) == len(head.split()) > 1
         require(not blanks, f"{where}: cells are separated by blanks; separate them by commas, semicolons or tabs")
 
@@ -157,7 +191,8 @@ class CsvSource:
         text = io.TextIOWrapper(
             io.BytesIO(self._data[self._begin : self._end]), "utf-8", "backslashreplace", newline=""
         )
-        rows = csv.reader(text, delimiter=self._separator)
+        lines = (re.sub(r"\s+", " ", each.strip()) for each in text) if self._separator == " " else text
+        rows = csv.reader(lines, delimiter=self._separator)
         try:
             for cells in rows:
                 blank = not cells or (len(cells) == 1 < self._n_cells and not cells[0].strip())

@@ -1,6 +1,6 @@
 """The file formats that recordings and poses are read from, by suffix."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -31,12 +31,23 @@ T = TypeVar("T")
 _EXCEL = (".xlsx", ".xls", ".xlsm", ".ods")
 
 
-def opened(path: Path, what: str) -> Source:
+def opened(path: Path, what: str, heads: Sequence[str] = ()) -> Source:
     """The columns of a file, by the format that its suffix names; `what` it holds is for messages.
+
+    Args:
+        path: The file.
+        what: What it holds, for messages.
+        heads: Names of the columns of a text file whose first line is a row of numbers already.
 
     Raises:
         InputError: there is no such file, it is empty, or of a format that is not read.
     """
+    if heads:
+        texts = {suffix for suffix, reader in _READERS.items() if reader is CsvSource}
+        require(
+            path.suffix.lower() in texts, f"{path} has names of its columns: heads is for {', '.join(sorted(texts))}"
+        )
+        return _opened(path, what, dict.fromkeys(texts, lambda each: CsvSource(each, heads)))
     return _opened(path, what, _READERS)
 
 

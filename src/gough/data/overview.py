@@ -14,6 +14,7 @@ from gough.core.tables import table
 from gough.core.text import number
 from gough.data.channel_groups import GroupedSource, GroupSource
 from gough.data.formats import opened_recording
+from gough.data.pose_columns import MeasuredTarget, calibration_proposal, measured_targets
 from gough.data.sources import Source, split_head
 from gough.data.times import TimeColumn, longest_step, seconds_of
 
@@ -23,6 +24,7 @@ _TIMES = re.compile(r"(?:time|t|timestamp|time_?stamp|stamp|zeit|clock|elapsed)"
 _EFFORT = re.compile(r"(?:tau|torque|effort|efforts|force|current|moment|[VIu])_?\d*", re.IGNORECASE)
 _POSITION = re.compile(r"(?:q|pos|position|positions|angle|theta|phi|joint|leg|encoder|l)_?\d*", re.IGNORECASE)
 _WORDS = re.compile(r"[/. ]")
+_NUMBER = re.compile(r"[+-]?[\d.,]+(?:[eE][+-]?\d+)?")
 _DERIVED = re.compile(r"vel|acc|dq|speed|desired|reference|error|command|setpoint|target", re.IGNORECASE)
 _OF_MOTION, _OF_EFFORT = {"rad", "deg", "m", "mm", "°"}, {"N·m", "Nm", "N", "V", "A", "mN·m", "N*m"}
 _NO_JOINTS = re.compile(r"Pose|Transform|TFMessage|Odometry", re.IGNORECASE)
@@ -105,9 +107,18 @@ class Overview:
 
     path: str
     groups: tuple[GroupOverview, ...]
+    targets: tuple[MeasuredTarget, ...] = ()
+    """Poses and points that an instrument measured, by the names of the columns of a table."""
+    calibration: str = ""
+    """The tables [measurements] and [[instruments]] of a study that calibrates from them; empty without any."""
 
     def __str__(self) -> str:
         return "\n\n".join(map(str, self.groups))
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether the proposal has both positions and efforts."""
+        return "# no channel is recognized" not in self.proposal
 
     @property
     def proposal(self) -> str:
@@ -116,11 +127,12 @@ class Overview:
         Coordinates are called q1, q2, … and efforts tau1, tau2, … in the order of the file.
         """
         group_of = {each.name: group for group in self.groups for each in group.channels}
+        measured = {column for target in self.targets for column in target.columns}
         named = [
             each
             for group in self.groups
             for each in group.channels
-            if not _DERIVED.search(each.name) and not _NO_JOINTS.search(group.kind)
+            if each.name not in measured and not _DERIVED.search(each.name) and not _NO_JOINTS.search(group.kind)
         ]
         efforts = _alike(named, _EFFORT, _POSITION, _OF_EFFORT)
         motion = [name for name in _alike(named, _POSITION, _EFFORT, _OF_MOTION) if name not in efforts]
@@ -166,9 +178,15 @@ def overview(path: str | Path) -> Overview:
     source = opened_recording(path)
     if isinstance(source, GroupedSource):
         groups = tuple(_of_group(path, GroupSource(path, group)) for group in source.groups)
-    else:
-        groups = (_of_table(path, source),)
-    return Overview(path.name, groups)
+        return Overview(path.name, groups)
+    table, texts = _of_table(path, source)
+    targets = measured_targets([*(channel.name for channel in table.channels)])
+    if not targets:
+        return Overview(path.name, (table,))
+    ranges = {channel.name: max(abs(channel.least or 0.0), abs(channel.greatest or 0.0)) for channel in table.channels}
+    largest = max(ranges[column] for target in targets for column in target.position)
+    units = {channel.name: channel.unit for channel in table.channels}
+    return Overview(path.name, (table,), targets, calibration_proposal(path.name, targets, units, texts, largest))
 
 
 def _of_group(path: Path, source: GroupSource) -> GroupOverview:
@@ -185,8 +203,10 @@ def _of_group(path: Path, source: GroupSource) -> GroupOverview:
     return GroupOverview(group.name, group.kind, len(samples), time, clock, channels, remarks)
 
 
-def _of_table(path: Path, source: Source) -> GroupOverview:
+def _of_table(path: Path, source: Source) -> tuple[GroupOverview, dict[str, tuple[str, ...]]]:
+    """The columns of numbers, and those of texts."""
     columns: dict[str, Array] = {}
+    texts: dict[str, tuple[str, ...]] = {}
     remarks: list[str] = []
     time = next((i for i, head in enumerate(source.heads) if _is_time(head)), None)
     clock: ClockOverview | None = None
@@ -202,13 +222,37 @@ def _of_table(path: Path, source: Source) -> GroupOverview:
         try:
             columns[head] = source.load([i], missing=True)[:, 0]
         except InputError as error:
+            cells = _texts(source, i)
+            if cells:
+                texts[split_head(head)[0]] = cells
+                remarks.append(_on_texts(head, cells))
+                continue
             remarks.append(str(error).removeprefix(f"{path}: "))
     if clock is None and source.rate:
         longest = max(map(len, columns.values()), default=1)
         clock = ClockOverview(source.rate, (longest - 1) / source.rate, 0.0, 0.0, 0, 0, 0, 0)
     channels = tuple(_channel(head, values) for head, values in columns.items())
     samples = max(map(len, columns.values()), default=0)
-    return GroupOverview("", "", samples, "" if time is None else source.heads[time], clock, channels, tuple(remarks))
+    head = "" if time is None else source.heads[time]
+    return GroupOverview("", "", samples, head, clock, channels, tuple(remarks)), texts
+
+
+def _texts(source: Source, column: int) -> tuple[str, ...]:
+    """The cells of a column of texts; none where the file is damaged, or most cells are numbers."""
+    try:
+        cells = source.times(column)
+    except InputError:
+        return ()
+    if not isinstance(cells, tuple):
+        return ()
+    texts = tuple(str(cell).strip() for cell in cells)
+    return texts if sum(not _NUMBER.fullmatch(text) for text in texts) * 2 > len(texts) else ()
+
+
+def _on_texts(head: str, cells: tuple[str, ...]) -> str:
+    own = tuple(dict.fromkeys(cells))
+    shown = ", ".join(own[:4]) + (", …" if len(own) > 4 else "")
+    return f"Column '{head}' holds texts, {len(own)} different ones: {shown}"
 
 
 def _is_time(head: str) -> bool:

@@ -12,8 +12,9 @@ from gough.core.errors import InputError, nearest, require
 from gough.core.euler import CONVENTIONS, axes_of, from_euler
 from gough.core.files import new_file
 from gough.core.rotations import exp, from_quaternion, to_quaternion
-from gough.core.text import poses_listed
+from gough.core.text import number, poses_listed
 from gough.core.units import LARGEST, factor_between, in_si
+from gough.data.expanded_uncertainty import COVERAGE, rotation_covariance, standard_deviations
 from gough.data.formats import opened
 from gough.data.poses import Poses
 from gough.data.sources import find_column, joined_head, split_head, unit_of
@@ -42,6 +43,9 @@ def read_poses(
     reading_unit: str | None = None,
     missing: Literal["refuse", "drop"] = "refuse",
     exclude: Sequence[int | str] = (),
+    readings: str | Path | None = None,
+    heads: Sequence[str] = (),
+    coverage: float = COVERAGE,
 ) -> Poses:
     r"""The poses in a `.csv`, `.parquet`, `.mat` or `.npz` file, in SI units.
 
@@ -51,7 +55,9 @@ def read_poses(
     all; the readings l1, l2, …; where poses were repeated, `configuration` and `run`; where it is known, the
     upper triangle of the covariance of x, y, z and the left rotation vector, c11, c12, … c66, in m and rad; and, where
     poses share errors, their factor (`Poses.common`): s1_1, … s6_1 by the first shared error, s1_2, … by the next.
-    Bounds of the errors, for certification, are columns h1, … h6 of x, y, z and the left rotation vector.
+    Bounds of the errors, for certification, are columns h1, … h6 of x, y, z and the left rotation vector. Expanded
+    uncertainties U(95), as laser trackers export them, are columns ux, uy, uz, and with a letter u also those of the
+    columns of the orientation (uqw, … or urx, … or ue1, …): errors then are independent, with these covariances.
 
     Args:
         path: The file.
@@ -68,6 +74,10 @@ def read_poses(
         reading_unit: What the robot's readings are in, such as "rev"; left out, readings become SI.
         missing: "refuse" a file with an empty cell or NaN, or "drop" these poses, with a note.
         exclude: Poses to leave out, with a note: numbers of the rows from 0, or places such as "line 42".
+        readings: A file of the readings, a row for each pose in the same order, where the poses come from an
+            instrument's own file.
+        heads: Names of the columns of a text file without a line of names, one for each column.
+        coverage: Coverage factor of expanded uncertainties: U over the standard deviation, often 2.
 
     Raises:
         InputError: the file cannot be read as asked; the message names file, row and column.
@@ -80,7 +90,9 @@ def read_poses(
         ...     read_poses(path, chains=3).position.tolist()
         [[0.0, 0.0, 0.3], [0.01, 0.0, 0.3]]
     """
-    reader = _Reader(Path(path), dict(columns or {}), dict(units or {}), chains)
+    reader = _Reader(Path(path), dict(columns or {}), dict(units or {}), chains, heads)
+    if readings is not None:
+        reader.read_from(Path(readings))
     notes: list[str] = []
     one_of(missing, "missing", ("refuse", "drop"))
     reader.leave_out(exclude, notes)
@@ -88,14 +100,20 @@ def read_poses(
         reader.drop_missing([f"l{i + 1}" for i in range(chains)], notes)
     position = reader.position(notes, planar=planar)
     rotation = reader.rotation(quaternion, notes) if euler is None else reader.euler(euler)
-    readings = reader.load([f"l{i + 1}" for i in range(chains)], "readings", reading_unit)
+    read = reader.of_readings.load([f"l{i + 1}" for i in range(chains)], "readings", reading_unit)
     labels = {name: reader.labels(name) for name in ("configuration", "run")}
     size = 3 if rotation is None else 6
     covariance, common = reader.covariance(size), reader.common(size)
+    expanded = reader.expanded(coverage, euler, quaternion, is_turned=rotation is not None)
+    if expanded is not None:
+        twice = f"{path} has covariances (c11, …) and expanded uncertainties (ux, …): leave one of them out"
+        require(covariance is None, twice)
+        covariance = expanded
+        notes.append(f"Covariances are those of expanded uncertainties with the coverage factor {number(coverage)}.")
     places = reader.places
     try:
         noise: dict[str, Any] = {"covariance": covariance, "common": common, "half_width": reader.half_width(size)}
-        poses = Poses(position, rotation, readings, **noise, notes=tuple(notes), places=places, **labels)
+        poses = Poses(position, rotation, read, **noise, notes=tuple(notes), places=places, **labels)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     return poses.without_copies()
@@ -144,9 +162,12 @@ def binary_columns(path: Path) -> tuple[tuple[str, ...], Callable[[int], Array]]
 class _Reader:
     """Columns of a file under the names that poses use."""
 
-    def __init__(self, path: Path, columns: dict[str, str], units: dict[str, str], chains: int) -> None:
-        self.path, self.columns, self.units = path, columns, units
+    def __init__(
+        self, path: Path, columns: dict[str, str], units: dict[str, str], chains: int, heads: Sequence[str] = ()
+    ) -> None:
+        self.path, self.columns, self.units, self.chains = path, columns, units, chains
         known = {*_POSITION, *_ORIENTATION, "configuration", "run"}
+        known |= {f"u{name}" for name in (*_POSITION, *_ORIENTATION)}
         known |= {f"l{i + 1}" for i in range(chains)}
         for name in columns:
             if name not in known:
@@ -156,15 +177,35 @@ class _Reader:
             if name not in groups:
                 message = f"units are stated for {', '.join(groups)}, not '{name}'{nearest(name, groups)}"
                 raise InputError(message, key=("units", name))
-        self.source = opened(path, "poses")
+        self.source = opened(path, "poses", heads)
         self.kept: Mask | None = None
         """Rows that are read; None: all."""
+        self._readings: _Reader | None = None
+
+    def read_from(self, path: Path) -> None:
+        """Read the readings from another file, with as many rows."""
+        own = _Reader(path, self.columns, self.units, self.chains)
+        n, rows = (len(each.source.times(0)) for each in (self, own))
+        require(
+            n == rows,
+            f"{path} has {rows} rows of readings, but {self.path} has {n} poses: both need a row for each pose, in the "
+            "same order",
+        )
+        self._readings = own
+
+    @property
+    def of_readings(self) -> "_Reader":
+        """The reader of the readings, with the same rows."""
+        if self._readings is None:
+            return self
+        self._readings.kept = self.kept
+        return self._readings
 
     def leave_out(self, exclude: Sequence[int | str], notes: list[str]) -> None:
         """Leave out rows by number, from 0, or by place."""
         if not exclude:
             return
-        n = len(self.source.load([0], missing=True))
+        n = len(self.source.times(0))
         places = list(self.source.places(n))
         known = {place: k for k, place in enumerate(places)}
         rows = set[int]()
@@ -182,8 +223,9 @@ class _Reader:
     def drop_missing(self, readings: Sequence[str], notes: list[str]) -> None:
         """Leave out rows with a cell that is no number, among those that are read."""
         names = [name for name in (*_POSITION, *_ORIENTATION) if self.has(name)]
-        columns = [self._place(name) for name in (*names, *readings)]
-        values = self.source.load(columns, missing=True)
+        other = self.of_readings
+        cells = [(self, self.at(name)) for name in names] + [(other, other.at(name)) for name in readings]
+        values = np.column_stack([each.source.load([place], missing=True)[:, 0] for each, place in cells])
         finite = np.isfinite(values)
         kept = np.ones(len(values), dtype=bool) if self.kept is None else self.kept
         bad = np.flatnonzero(kept & ~finite.all(axis=1))
@@ -192,14 +234,15 @@ class _Reader:
         self.kept = kept & finite.all(axis=1)
         require(bool(self.kept.any()), f"{self.path}: every pose lacks a number")
         places = list(self.source.places(len(values)))
-        first = self.source.heads[columns[int(np.argmin(finite[bad[0]]))]]
+        holder, place = cells[int(np.argmin(finite[bad[0]]))]
+        first = holder.source.heads[place]
         which = poses_listed(bad.tolist(), places)
         notes.append(f"Left out, since a cell is empty or NaN: {which} (the first in column '{first}').")
 
     @property
     def places(self) -> tuple[str, ...]:
         """Where each pose that is read is in the file."""
-        n = len(self.source.load([0], missing=True))
+        n = len(self.source.times(0))
         places = self.source.places(n)
         return places if self.kept is None or not places else tuple(np.array(places, dtype=object)[self.kept])
 
@@ -209,7 +252,7 @@ class _Reader:
 
     def load(self, names: list[str] | tuple[str, ...], group: str, si: str | None) -> Array:
         """Columns (N, k) in the unit `si`, or in whatever SI unit they have."""
-        places = [self._place(name) for name in names]
+        places = [self.at(name) for name in names]
         values = self.source.load(places, missing=True).copy()
         require(len(values) > 0, f"{self.path} has no row")
         values = values if self.kept is None else values[self.kept]
@@ -248,9 +291,9 @@ class _Reader:
         return p
 
     def _head(self, name: str) -> str:
-        return self.source.heads[self._place(name)]
+        return self.source.heads[self.at(name)]
 
-    def _place(self, name: str) -> int:
+    def at(self, name: str) -> int:
         try:
             return find_column(self.source.heads, self.columns.get(name, name), self.path)
         except InputError as error:
@@ -299,7 +342,7 @@ class _Reader:
         """Refuse a stated order that contradicts that of the columns qw, qx, qy, qz, whose names decide."""
         if order is None:
             return
-        file_order = sorted(_NAMED, key=self._place)
+        file_order = sorted(_NAMED, key=self.at)
         stated = [f"q{letter}" for letter in order]
         require(
             file_order == stated,
@@ -344,6 +387,44 @@ class _Reader:
         C = np.empty((len(values), size, size))
         C[:, i, j] = C[:, j, i] = values
         return C
+
+    def expanded(self, coverage: float, euler: str | None, order: Order | None, *, is_turned: bool) -> Array | None:
+        """Covariances (N, 3, 3) or (N, 6, 6) of expanded uncertainties ux, uy, uz, …; None where there are none."""
+        names = [f"u{name}" for name in _POSITION]
+        if not any(self.has(name) for name in names):
+            return None
+        C = np.zeros((len(self.load(["x"], "position", "m")), 6, 6))
+        C[:, range(3), range(3)] = self._deviations(names, "position", "m", coverage) ** 2
+        if not is_turned:
+            return C[:, :3, :3]
+        forms: list[tuple[Sequence[str], Callable[[Array], Array]]] = [
+            (_NAMED, from_quaternion),
+            (_NUMBERED, lambda q: from_quaternion(q if order != "xyzw" else np.roll(q, 1, axis=1))),
+            (_VECTOR, exp),
+            (_EULER, lambda angles: from_euler(angles, euler or "")),
+        ]
+        if euler is not None and not any(self.has(name) for name in _EULER):
+            turns = [_NAUTICAL["xyz".index(axis)] for axis in axes_of(euler)[0]]
+            forms.append((turns, lambda angles: from_euler(angles, euler)))
+        own = next((form for form in forms if all(self.has(f"u{name}") for name in form[0])), None)
+        if own is None or (own[0] is _EULER and euler is None) or (own[0] is _NUMBERED and order is None):
+            raise InputError(
+                f"{self.path}: ux, uy, uz are the uncertainties of positions, but those of the orientation are not "
+                'stated completely: state columns = {urx = "…", …} with the letter u before the name of each of its '
+                "columns (and the order of q1 … q4), or leave out ux, uy, uz and state [noise]"
+            )
+        unit = "1" if len(own[0]) == 4 else "rad"
+        group = "" if len(own[0]) == 4 else "rotation"
+        sigma = self._deviations([f"u{name}" for name in own[0]], group, unit, coverage)
+        C[:, 3:, 3:] = rotation_covariance(own[1], self.load(list(own[0]), group, unit), sigma)
+        return C
+
+    def _deviations(self, names: list[str], group: str, si: str, coverage: float) -> Array:
+        def place(row: int) -> str:
+            real = row if self.kept is None else int(np.flatnonzero(self.kept)[row])
+            return f"{self.path}: {self.source.place(real)}"
+
+        return standard_deviations(self.load(names, group, si), coverage, place)
 
     def common(self, size: int) -> Array | None:
         """Factors (N, size, k) of errors that the poses share, in SI units; None where there are none."""

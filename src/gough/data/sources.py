@@ -101,7 +101,7 @@ def split_head(head: str) -> tuple[str, str | None]:
     if match and match[1]:
         return match[1], match[2]
     match = _PARENTHESES.match(head)
-    if match and is_unit(match[2]):
+    if match and not match[2].isdigit() and is_unit(match[2]):  # U(95) is an uncertainty of 95 %
         return match[1], match[2]
     return head, None
 

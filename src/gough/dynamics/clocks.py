@@ -1,12 +1,17 @@
 """Two clocks: how late efforts are against the motion, how fast their clock drifts, and how far this is known.
 
 Efforts that are late by d(t) are, to first order, those of the model less d(t) times their slope. Late and drift are
-estimated together with the parameters, by least squares whose ± account for the autocorrelation of the residuals, and
-efforts are resampled with them, until nothing is left to correct.
+estimated together with the parameters, by least squares with a weight for each actuator, and efforts are resampled with
+them, until nothing is left to correct. At that point the slopes z of the model are orthogonal to the residuals of the
+resampled efforts y(t + d). An error e of the efforts therefore moves the estimate by −(zᵀẏ)⁻¹ zᵀe, where ẏ is the slope
+of the measured efforts and z is freed from what the parameters explain: this is the error that ± states, with the
+autocorrelation of the residuals. The slopes of the model alone, (zᵀz)⁻¹ zᵀe, would understate it, since they contain
+the noise of the positions and of the parameters.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 import numpy as np
 
@@ -15,7 +20,8 @@ from gough.core.errors import require
 from gough.data import Recording, prepare
 from gough.data.clock_correction import retimed
 from gough.data.motion import MeasuredMotion, StepReport
-from gough.data.steps import Step
+from gough.data.resampling import band_limited
+from gough.data.steps import EffortFromVoltage, Step
 from gough.dynamics.excitation import model_efforts, through_low_pass
 from gough.dynamics.recorded import recorded
 from gough.dynamics.reduce import reduced
@@ -30,9 +36,10 @@ from gough.unknowns import Unknowns
 _ROUNDS = 8
 _SETTLED = 0.02
 """Share of σ below which a correction is none."""
-_95 = 1.959963984540054
 _RTOL = 1e-6
 """Directions that the motion excites less than this share say nothing about clocks."""
+_STEP = 0.1
+"""Share of a sample by which efforts are moved to and fro for their slope."""
 FARTHEST = 0.5
 """Seconds that clocks are searched to be apart."""
 
@@ -61,16 +68,24 @@ class ClockEstimate:
     lost: int
     """Samples that were lost."""
     samples: int
+    dof: float = inf
+    """Degrees of freedom of the residuals, for Student's quantiles."""
+
+    @property
+    def _quantile(self) -> float:
+        from scipy.special import ndtri, stdtrit  # noqa: PLC0415 - start-up time
+
+        return float(ndtri(0.975) if self.dof == inf else stdtrit(self.dof, 0.975))
 
     @property
     def late_95(self) -> float:
         """Half-width of the 95 % interval of `late`, s."""
-        return _95 * self.late_sigma
+        return self._quantile * self.late_sigma
 
     @property
     def drift_95(self) -> float:
         """Half-width of the 95 % interval of `drift`."""
-        return _95 * self.drift_sigma
+        return self._quantile * self.drift_sigma
 
     @property
     def is_shown(self) -> bool:
@@ -131,22 +146,23 @@ def compare_clocks(
     motion = prepare(recording, coordinates, actuators, steps)
     late, drift, last = _coarse(robot, motion), 0.0, np.inf
     for _ in range(_ROUNDS):
-        moved = retimed(recording, efforts, late, drift) if late or drift else recording
-        motion = prepare(moved, coordinates, actuators, steps)
+        motion = prepare(retimed(recording, efforts, late, drift), coordinates, actuators, steps)
         found = _compared(robot, motion, recording)
+        at = (late, drift)
         late, drift = late + found.correction[0], drift + found.correction[1]
         size = max(abs(found.correction) / found.white)
         if size < _SETTLED or (size < 0.2 and size > 0.5 * last):
             break
         last = size
-    sigma, sigma_drift = found.sigmas()
+    change, (sigma, sigma_drift), dof = found.solved(_slopes(recording, efforts, steps, motion, at))
+    late, drift = at[0] + change[0], at[1] + change[1]
     lost = int(np.isnan(recording.columns((*coordinates, *efforts))).any(axis=1).sum())
     # jitter is white at the rate of the recording: the low-pass leaves the share of its band
     full = motion.full_rate
     share = 1.0 if full is None else min(1.0, 2 * full.cutoff / full.rate)
     tenth = float(np.sqrt(0.21 / share) * found.noise / found.slope)
     return ClockEstimate(
-        late, sigma, drift, sigma_drift, recording.duration, recording.jitter, tenth, lost, len(recording)
+        late, sigma, drift, sigma_drift, recording.duration, recording.jitter, tenth, lost, len(recording), dof
     )
 
 
@@ -176,20 +192,32 @@ class _Compared:
     """What is still to be added to late and drift."""
     white: Array
     """Their σ as if residuals were white: a scale for convergence only."""
+    sigma: Array
+    """Root mean square residual of each row's actuator."""
     noise: float
     """Root mean square of the residuals in the band."""
     slope: float
     """Root mean square slope of the efforts."""
 
-    def sigmas(self) -> tuple[float, float]:
-        """σ of late and drift, with the autocorrelation of the residuals."""
+    def solved(self, slopes: Array) -> tuple[Array, Array, float]:
+        """The correction of late and drift, its σ with the autocorrelation of the residuals, and degrees of freedom.
+
+        Args:
+            slopes: Slopes of the measured efforts (rows, 2), as the last two columns of the problem are those of the
+                model's.
+        """
         answer = estimate(self.problem, WeightedLeastSquares(), strict=False)
         assert isinstance(answer.region, ConfidenceEllipsoid)
         covariance = answer.region.covariance[-2:, -2:]
         known = bool(np.isfinite(covariance).all()) and bool((np.diag(covariance) > 0).all())
         require(known, "the efforts do not change enough to compare two clocks: record a faster motion")
-        late, drift = np.sqrt(np.diag(covariance)) * self.scale
-        return float(late), float(drift)
+        weight = 1 / self.sigma
+        W = self.problem.W * weight[:, None]
+        base = np.linalg.qr(W[:, :-2] / np.maximum(np.linalg.norm(W[:, :-2], axis=0), 1e-300))[0]
+        z = W[:, -2:] - base @ (base.T @ W[:, -2:])
+        to_measured = np.linalg.solve(z.T @ (slopes * self.scale * weight[:, None]), z.T @ z)
+        spread = np.sqrt(np.diag(to_measured @ covariance @ to_measured.T)) * self.scale
+        return answer.value[-2:] * self.scale, spread, answer.region.dof
 
 
 def _compared(robot: DynamicModel, motion: MeasuredMotion, recording: Recording) -> _Compared:
@@ -208,13 +236,46 @@ def _compared(robot: DynamicModel, motion: MeasuredMotion, recording: Recording)
     unknowns = Unknowns((*base.unknowns.names, "late", "drift"), (*base.unknowns.units, "s", ""))
     W = np.column_stack([base.W, extra * scale])
     both = LinearProblem(frozen(W), base.y, unknowns, base.noise, base.groups)
-    sizes = np.maximum(np.linalg.norm(W, axis=0), 1e-300)
-    values = np.linalg.lstsq(W / sizes, base.y, rcond=None)[0] / sizes
-    noise = float(np.sqrt(np.mean((base.y - W @ values) ** 2)))
-    inverse = np.linalg.pinv((W / sizes).T @ (W / sizes))
-    white = noise * np.sqrt(np.diag(inverse)[-2:]) / sizes[-2:] * scale
-    steep = float(np.sqrt(np.mean(extra[:, 0] ** 2)))
-    return _Compared(both, scale, values[-2:] * scale, np.maximum(white, 1e-300), noise, steep)
+    actuator = np.nonzero(motion.kept)[1]
+    sigma = np.ones(len(base.y))
+    for _ in range(2):  # weights of the actuators, from the residuals of an unweighted fit
+        weighted = W / sigma[:, None]
+        sizes = np.maximum(np.linalg.norm(weighted, axis=0), 1e-300)
+        values = np.linalg.lstsq(weighted / sizes, base.y / sigma, rcond=None)[0] / sizes
+        squares = np.bincount(actuator, (base.y - W @ values) ** 2, minlength=len(robot.actuators))
+        each = np.sqrt(squares / np.maximum(np.bincount(actuator, minlength=len(robot.actuators)), 1))
+        inverse = np.linalg.pinv((weighted / sizes).T @ (weighted / sizes))
+        sigma = np.maximum(each, max(1e-12 * float(each.max()), 1e-300))[actuator]
+    white = np.sqrt(np.diag(inverse)[-2:]) / sizes[-2:] * scale
+    noise, steep = float(np.sqrt(np.mean(each[actuator] ** 2))), float(np.sqrt(np.mean(extra[:, 0] ** 2)))
+    return _Compared(both, scale, values[-2:] * scale, np.maximum(white, 1e-300), sigma, noise, steep)
+
+
+def _slopes(
+    recording: Recording,
+    efforts: Sequence[str],
+    steps: Sequence[Step],
+    motion: MeasuredMotion,
+    clock: tuple[float, float],
+) -> Array:
+    """Slopes of the measured efforts (rows, 2) where a clock that is (late, drifts) puts them, and times the instants.
+
+    They are those of the resampled efforts, filtered as these are; zero where a sample is missing.
+    """
+    full = motion.full_rate or motion
+    since = _middle_of(motion, recording, len(full.q), full.rate)
+    late, drift = clock
+    instants = since + recording.start + recording.duration / 2 + late + drift * since
+    step = _STEP / recording.rate
+    y = recording.columns(efforts)
+    after, before = (
+        band_limited(y, recording.rate, recording.start, instants + by, recording.rate) for by in (step, -step)
+    )
+    slope = np.nan_to_num((after - before) / (2 * step))
+    for each in steps:
+        if isinstance(each, EffortFromVoltage):
+            slope = slope * np.asarray(each.gain)
+    return through_low_pass(np.stack([-slope, -since[:, None] * slope], axis=2), motion)[motion.kept]
 
 
 def _middle_of(motion: MeasuredMotion, recording: Recording, size: int, rate: float) -> Array:

@@ -96,6 +96,9 @@ class KinematicStudy(Study):
             reading_unit=self.model.reading_unit,
             missing=how.missing,
             exclude=how.exclude,
+            readings=None if how.readings is None else self.path.parent / how.readings,
+            heads=how.heads,
+            coverage=how.coverage,
         )
 
 

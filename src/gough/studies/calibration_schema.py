@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from gough.data.expanded_uncertainty import COVERAGE
 from gough.studies.schema import Ends, OutputTable, each_in_unit, in_unit
 from gough.studies.toml import Table
 
@@ -57,6 +58,10 @@ class PosesTable(Table):
     file: str
     validation: str | None = None
     """A file of poses for validation only."""
+    readings: str | None = None
+    """A file of the readings, a row for each pose in the same order; default: they are in the file of the poses."""
+    heads: list[str] = Field(default_factory=list)
+    """Names of the columns, where the file has no line of names."""
     columns: dict[str, str] = Field(default_factory=dict)
     """Name in gough = column of the file."""
     units: dict[str, str] = Field(default_factory=dict)
@@ -64,6 +69,8 @@ class PosesTable(Table):
     quaternion: Literal["wxyz", "xyzw"] | None = None
     euler: str | None = None
     """Convention of Euler angles in the columns e1, e2, e3 or roll, pitch, yaw: "fixed xyz", "moving zyx", …"""
+    coverage: Annotated[float, Field(gt=0)] = COVERAGE
+    """Coverage factor of expanded uncertainties ux, uy, …: U over the standard deviation."""
     exclude: list[int | str] = Field(default_factory=list)
     """Poses that are left out: numbers from 0, or places such as "line 42", as messages name them."""
     missing: Literal["refuse", "drop"] = "refuse"
@@ -75,6 +82,8 @@ class PosesTable(Table):
     def _one_orientation(self) -> Self:
         if self.quaternion is not None and self.euler is not None:
             raise ValueError("quaternion and euler contradict each other: keep the one that the file has")
+        if self.readings is not None and self.validation is not None:
+            raise ValueError("readings in a file of their own belong to one file of poses: leave out validation")
         return self
 
 

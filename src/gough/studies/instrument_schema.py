@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from gough.data.expanded_uncertainty import COVERAGE
 from gough.studies.calibration_schema import KinematicRobotTable
 from gough.studies.schema import OutputTable
 from gough.studies.toml import Table
@@ -19,6 +20,10 @@ class MeasurementsTable(Table):
     """Unit of the readings, where the heads of their columns do not state it."""
     sigma: float | str | list[float | str] | None = None
     """Standard deviation of the readings: one, or one for each chain; default: one for all is estimated."""
+    heads: list[str] = Field(default_factory=list)
+    """Names of the columns, where the file has no line of names."""
+    pose: str | None = None
+    """Column that names each pose, for instruments with files of their own; default: the order of the rows."""
     session: str | None = None
     """Column that names the session of each pose, such as its day."""
     loads: list[str] = Field(default_factory=list)
@@ -45,13 +50,24 @@ class InstrumentTable(Table):
     unit: str | None = None
     """Unit of its lengths, or of its angles if it measures angles only, where heads do not state it."""
     file: str | None = None
-    """For kind "apart": a file with a row for each distance."""
+    """A file of its own, with a row for each pose in the order of [measurements]; for kind "apart" a row for each
+    distance."""
+    heads: list[str] = Field(default_factory=list)
+    """Names of the columns of its own file, where that has no line of names."""
+    where: dict[str, str | float] = Field(default_factory=dict)
+    """Rows of its own file that count: {target = "N1"}, those with N1 in the column target."""
+    match: str | None = None
+    """Column of its own file that names the pose of each row, as the column `pose` of [measurements] does."""
     poses: Annotated[list[str], Field(min_length=2, max_length=2)] = Field(default_factory=lambda: ["first", "second"])
     """For kind "apart": columns with the numbers of both poses, from 0."""
     sigma: float | str | list[float | str] | None = None
     """Standard deviation: one, or one for each channel; for a pose of position and orientation; default: estimated."""
     covariance: list[list[float]] | None = None
     """Covariance of its channels in SI units, instead of sigma."""
+    uncertainty: list[str] = Field(default_factory=list)
+    """Columns of expanded uncertainties U(95), instead of sigma: of columns, and for a pose also of orientation."""
+    coverage: Annotated[float, Field(gt=0)] = COVERAGE
+    """Coverage factor of these uncertainties: U over the standard deviation."""
     frame: Any = None
     """The robot's base in the instrument's frame: "robot" (default: the same frame), "unknown", "each session", the
     name of another instrument, or {position, quaternion}."""
@@ -72,6 +88,15 @@ class InstrumentTable(Table):
     def _noise_once(self) -> Self:
         if self.sigma is not None and self.covariance is not None:
             raise ValueError(f"state the noise of '{self.name}' once: either sigma or covariance")
+        if self.uncertainty and (self.covariance is not None or (self.sigma is not None and self.kind != "pose")):
+            raise ValueError(f"state the noise of '{self.name}' once: either uncertainty, or sigma or covariance")
+        return self
+
+    @model_validator(mode="after")
+    def _own_file(self) -> Self:
+        stated = [key for key in ("heads", "where", "match") if getattr(self, key)]
+        if stated and self.file is None:
+            raise ValueError(f"{', '.join(stated)} of '{self.name}' need a file of its own: state file")
         return self
 
 

@@ -10,9 +10,10 @@ import numpy as np
 
 from gough.core.arguments import as_path
 from gough.core.arrays import Array
-from gough.core.errors import InputError, require
+from gough.core.errors import require
 from gough.core.euler import CONVENTIONS, from_euler
 from gough.core.rotations import exp, from_quaternion
+from gough.data.expanded_uncertainty import rotation_covariance, standard_deviations
 from gough.data.measured_columns import MeasuredColumns
 from gough.geometry import Placement
 from gough.geometry.beliefs import matching, require_one_belief
@@ -102,8 +103,8 @@ class InstrumentStudy(Study, purposes=("measurements",)):
         n = len(self.model.chains)
         shared = getattr(self.model, "reading_of_chain", tuple(range(n)))
         sensors = max(shared) + 1
-        with self.at("measurements", "file"):
-            file = self._columns(table.file)
+        with self.at("measurements", "heads" if table.heads else "file"):
+            file = self._columns(table.file, table.heads)
         with self.at("measurements", "readings"):
             columns = table.readings or [f"l{i + 1}" for i in range(sensors)]
             fits = len(columns) == sensors
@@ -120,10 +121,14 @@ class InstrumentStudy(Study, purposes=("measurements",)):
             fits = not table.loads or len(table.loads) == n
             require(fits, f"there are {n} cables, but {len(table.loads)} columns of loads")
             loads = file.load(table.loads, "N") if table.loads else None
+        with self.at("measurements", "pose"):
+            poses = tuple(map(str, range(len(readings)))) if table.pose is None else file.labels(table.pose)
+            twice = next((name for name in poses if poses.count(name) > 1), None) if table.pose is not None else None
+            require(twice is None, f"column '{table.pose}' names two poses '{twice}': names must differ")
         instruments = []
         for number, one in enumerate(self.table.instruments):
             with self.at("instruments", number):
-                instruments.append(self._instrument(one, file, number, len(readings)))
+                instruments.append(self._instrument(one, file, number, poses))
         for number, one in enumerate(self.table.instruments):
             for part in _PARTS:
                 stated = getattr(one, part)
@@ -137,9 +142,10 @@ class InstrumentStudy(Study, purposes=("measurements",)):
         with self.at("instruments" if instruments else "measurements"):
             return Measurements(readings, sigma, tuple(instruments), sessions, loads, file.places(len(readings)))
 
-    def _columns(self, name: str) -> MeasuredColumns:
+    def _columns(self, name: str, heads: Sequence[str] = ()) -> MeasuredColumns:
         """A file of the study's folder."""
-        return MeasuredColumns(self.path.parent / name, nan_is_missing=self.table.measurements.missing == "nan")
+        nan = self.table.measurements.missing == "nan"
+        return MeasuredColumns(self.path.parent / name, nan_is_missing=nan, heads=heads)
 
     def calibrate(self) -> CalibratedByInstruments:
         """Read and calibrate, as the study asks, or state what to expect of planned measurements."""
@@ -174,21 +180,25 @@ class InstrumentStudy(Study, purposes=("measurements",)):
                 result[pattern] = quantity(value, own.pop())
         return result
 
-    def _instrument(self, one: InstrumentTable, file: MeasuredColumns, number: int, rows: int) -> Instrument:
-        kind = kind_called(one.kind)
+    def _instrument(
+        self, one: InstrumentTable, file: MeasuredColumns, number: int, poses: tuple[str, ...]
+    ) -> Instrument:
+        kind, rows = kind_called(one.kind), len(poses)
         with self.at("instruments", number, "points"):
             points = self._points(one)
         every = kind.channels_of(1 if points is None else len(points))
         m = 3 if kind.has_rotation else len(every)
         channels, unit = every[:m], kind.units[0]
-        require(one.file is None or kind.is_pair, f"{one.name}: only distances between two poses have their own file")
+        if one.file is not None and not kind.is_pair:
+            file = self._own_file(one, number, poses)
         columns = one.columns or _columns(one.name, channels, file)
         pairs, planned = None, self.table.measurements.planned
         with self.at("instruments", number, "file"):
             if kind.is_pair:
                 require(one.file is not None, f"{one.name}: state the file of the distances between poses")
                 assert one.file is not None
-                file = self._columns(one.file)
+                require(not one.where and one.match is None, f"{one.name}: its rows are pairs of poses, not poses")
+                file = self._columns(one.file, one.heads)
                 pairs = _whole(file.load(one.poses, "1"), one.name)
                 rows, columns = len(pairs), one.columns or list(channels)
         with self.at("instruments", number, "columns"):
@@ -205,7 +215,12 @@ class InstrumentStudy(Study, purposes=("measurements",)):
             require(kind.has_rotation or not stated, f"{one.name}: only a pose has an orientation")
             rotation = self._rotation(one, file, rows) if kind.has_rotation else None
         with self.at("instruments", number, "sigma" if one.covariance is None else "covariance"):
-            noise = one.covariance if one.sigma is None else _sigma(one.sigma, kind.units)
+            noise: Any = one.covariance
+            if one.sigma is not None and not one.uncertainty:
+                noise = _sigma(one.sigma, kind.units)
+        if one.uncertainty:
+            with self.at("instruments", number, "uncertainty"):
+                noise = self._covariances(one, file, m, unit)
         parts = {}
         for part in kind.parts:
             with self.at("instruments", number, part.name):
@@ -215,7 +230,55 @@ class InstrumentStudy(Study, purposes=("measurements",)):
         others = [name for name in _PARTS if getattr(one, name) is not None and name not in parts]
         own = ", ".join(part.name for part in kind.parts)
         require(not others, f"{one.name}: {kind.words} has no {' and no '.join(others)} (known: {own})")
-        return Instrument(one.name, one.kind, values, noise, rotation, pairs, points=points, **parts)  # type: ignore[arg-type]
+        return Instrument(one.name, one.kind, values, noise, rotation, pairs, points=points, **parts)
+
+    def _own_file(self, one: InstrumentTable, number: int, poses: tuple[str, ...]) -> MeasuredColumns:
+        """The instrument's file, with a row for each of the poses."""
+        assert one.file is not None
+        with self.at("instruments", number, "heads" if one.heads else "file"):
+            file = self._columns(one.file, one.heads)
+        named = self.table.measurements.pose is not None
+        with self.at("instruments", number, "match"):
+            require(
+                one.match is None or named,
+                f'{one.name}: match names the poses of its rows, but [measurements] does not: state pose = "…" there, '
+                "the column that names each pose",
+            )
+        with self.at("instruments", number, "where" if one.where else "match" if one.match else "file"):
+            return file.matched(poses, one.match, one.where)
+
+    def _covariances(self, one: InstrumentTable, file: MeasuredColumns, m: int, unit: str) -> Array:
+        """Covariances of each row from expanded uncertainties, independent of one another."""
+        names, kind = one.uncertainty, kind_called(one.kind)
+        turned = self._orientation_columns(one, file) if kind.has_rotation else []
+        sizes = {m, m + len(turned)} if turned else {m}
+        require(
+            len(names) in sizes,
+            f"{one.name}: uncertainty has {len(names)} columns: state {m}, one for each of "
+            f"{', '.join(kind.channels[:m])}"
+            + (f", or {m + len(turned)}, also one for each of {', '.join(turned)}" if turned else ""),
+        )
+        sigma = standard_deviations(file.load(names[:m], unit, one.unit), one.coverage, file.place)
+        if not kind.has_rotation:
+            return np.asarray(sigma[:, :, None] ** 2 * np.eye(m))
+        C = np.zeros((len(sigma), 6, 6))
+        C[:, range(3), range(3)] = sigma**2
+        if len(names) == m:
+            require(
+                one.sigma is not None and not isinstance(one.sigma, list),
+                f"{one.name}: uncertainty is that of the position: state sigma of the orientation too, "
+                'sigma = "0.01 deg", or add the columns of its uncertainties',
+            )
+            C[:, range(3, 6), range(3, 6)] = quantity(one.sigma, "rad") ** 2
+            return C
+        require(one.sigma is None, f"{one.name}: state the noise once: uncertainty has that of the orientation")
+        values = self._orientation_values(one, file, turned)
+        expanded = file.load(names[m:], "rad" if len(turned) == 3 else "1", one.orientation_unit)
+        turns = standard_deviations(expanded, one.coverage, file.place)
+        there = np.isfinite(values).all(axis=1)
+        C[:, 3:, 3:] = np.nan
+        C[there, 3:, 3:] = rotation_covariance(lambda x: _rotations(x, one), values[there], turns[there])
+        return C
 
     def _points(self, one: InstrumentTable) -> Array | None:
         """The points of a target that a camera sees, m."""
@@ -237,13 +300,25 @@ class InstrumentStudy(Study, purposes=("measurements",)):
         require(good, f"{one.name}: each of points has three coordinates")
         return np.array(values, dtype=float)
 
+    def _orientation_columns(self, one: InstrumentTable, file: MeasuredColumns) -> list[str]:
+        return one.orientation or _orientation(one.name, file, one.euler)
+
     def _rotation(self, one: InstrumentTable, file: MeasuredColumns, rows: int) -> Array:
-        names = one.orientation or _orientation(one.name, file, one.euler)
+        names = self._orientation_columns(one, file)
         if not names and self.table.measurements.planned:
             return np.repeat(np.eye(3)[None], rows, axis=0)
+        values = self._orientation_values(one, file, names)
+        there = np.isfinite(values).all(axis=1)
+        R = np.full((len(values), 3, 3), np.nan)
+        R[there] = _rotations(values[there], one)
+        return R
+
+    def _orientation_values(self, one: InstrumentTable, file: MeasuredColumns, names: Sequence[str]) -> Array:
+        """The columns of an orientation: angles in rad."""
         require(
             bool(names), f"{one.name}: no columns of an orientation: state orientation = [four columns, scalar first]"
         )
+        require(len(names) in {3, 4, 9}, f"{one.name}: an orientation has 3, 4 or 9 columns, not {len(names)}")
         angles = len(names) == 3
         require(angles or one.euler is None, f"{one.name}: Euler angles have 3 columns, not {len(names)}")
         is_vector = all(name.endswith(own) for name, own in zip(names, ("rx", "ry", "rz"), strict=False))
@@ -259,22 +334,7 @@ class InstrumentStudy(Study, purposes=("measurements",)):
                 f"{one.name}: column '{unstated}' is an angle without a unit: write its head as \"{unstated} [deg]\", "
                 'or state orientation_unit = "deg"',
             )
-        values = file.load(names, "rad" if angles else "1", one.orientation_unit if angles else None)
-        there = np.isfinite(values).all(axis=1)
-        R = np.full((len(values), 3, 3), np.nan)
-        match len(names):
-            case 3:
-                R[there] = exp(values[there]) if one.euler is None else from_euler(values[there], one.euler)
-            case 4:
-                norms = np.linalg.norm(values[there], axis=1)
-                off = float(abs(norms - 1).max(initial=0.0))
-                require(off < 1e-2, f"{one.name}: a quaternion has a length that differs from 1 by {off:.2g}")
-                R[there] = from_quaternion(values[there])
-            case 9:
-                R[there] = values[there].reshape(-1, 3, 3)
-            case count:
-                raise InputError(f"{one.name}: an orientation has 3, 4 or 9 columns, not {count}")
-        return R
+        return file.load(names, "rad" if angles else "1", one.orientation_unit if angles else None)
 
     def _part(self, part: Part, stated: Any, name: str) -> Any:
         """A part as `Instrument` takes it."""
@@ -365,6 +425,20 @@ def _orientation(name: str, file: MeasuredColumns, euler: str | None) -> list[st
             if file.has(*(own := [f"{prefix}{each}" for each in names])):
                 return own
     return []
+
+
+def _rotations(values: Array, one: InstrumentTable) -> Array:
+    """Rotation matrices of the columns of an orientation (N, k)."""
+    match values.shape[1]:
+        case 3:
+            return exp(values) if one.euler is None else from_euler(values, one.euler)
+        case 4:
+            norms = np.linalg.norm(values, axis=1)
+            off = float(abs(norms - 1).max(initial=0.0))
+            require(off < 1e-2, f"{one.name}: a quaternion has a length that differs from 1 by {off:.2g}")
+            return from_quaternion(values)
+        case _:
+            return values.reshape(-1, 3, 3)
 
 
 def _sigma(stated: Any, units: Sequence[str]) -> Array:

@@ -268,8 +268,8 @@ def _noisy(clean: Measurements, rng: np.random.Generator) -> Measurements:
         readings = clean.readings + clean.reading_sigma * errors
     instruments = []
     for one in clean.instruments:
-        C = np.linalg.cholesky(one.covariance)
-        errors = rng.normal(size=(len(one.values), len(C))) @ C.T
+        C = np.linalg.cholesky(one.covariances(np.arange(len(one.values))))
+        errors = (C @ rng.normal(size=(len(one.values), C.shape[-1], 1)))[..., 0]
         rotation = None if one.rotation is None else exp(errors[:, 3:]) @ one.rotation
         instruments.append(replace(one, values=one.values + errors[:, : one.values.shape[1]], rotation=rotation))
     return replace(clean, readings=readings, instruments=tuple(instruments))

@@ -119,7 +119,7 @@ class Equations(ArrayValue):
         Lᵀ L is the inverse of the covariance of what was measured; rows and columns of what was not are zero.
         """
         return tuple(
-            _whitening(one, one.is_measured[rows])
+            _whitening(one.covariances(rows), one.is_measured[rows])
             for one, rows in zip(self.measurements.instruments, self.measured_rows, strict=True)
         )
 
@@ -263,12 +263,16 @@ def _weighted(values: Array, weight: Array, there: Mask) -> Array:
     return np.asarray(values)
 
 
-def _whitening(one: Instrument, there: Mask) -> Array:
-    C = one.covariance
-    m = len(C)
+def _whitening(C: Array, there: Mask) -> Array:
+    """Whitening of covariances (rows, m, m), or (1, m, m) of all rows, for each pattern of what was measured."""
+    m = C.shape[-1]
     patterns, which = np.unique(there, axis=0, return_inverse=True)
-    matrices = np.zeros((len(patterns), m, m))
+    which = which.reshape(-1)
+    matrices = np.zeros((len(patterns) if len(C) == 1 else len(there), m, m))
     for k, pattern in enumerate(patterns):
         kept = np.flatnonzero(pattern)
-        matrices[k][np.ix_(kept, kept)] = np.linalg.inv(np.linalg.cholesky(C[np.ix_(kept, kept)]))
-    return matrices if len(patterns) == 1 else matrices[which.reshape(-1)]
+        rows = np.array([k]) if len(C) == 1 else np.flatnonzero(which == k)
+        own = C[:1] if len(C) == 1 else C[rows]
+        part = np.linalg.inv(np.linalg.cholesky(own[:, kept[:, None], kept]))
+        matrices[np.ix_(rows, kept, kept)] = part
+    return matrices if len(C) > 1 or len(patterns) == 1 else matrices[which]

@@ -68,8 +68,8 @@ class Instrument(ArrayValue):
     values: Array
     """(N, channels), NaN where nothing was measured; for "apart" a row for each of `pairs`."""
     sigma: Array | None
-    """Standard deviation of all channels or of each channel, or their covariance; None: it is estimated, one for all
-    channels of a unit."""
+    """Standard deviation of all channels or of each channel, or their covariance, also (N, channels, channels) of each
+    row; None: it is estimated, one for all channels of a unit."""
     rotation: Array | None = None
     """(N, 3, 3): measured orientations, for "pose"; NaN where none was measured."""
     pairs: Numbers | None = None
@@ -180,7 +180,10 @@ class Instrument(ArrayValue):
         if self.sigma is None:
             return
         m = len(self.channels)
-        s = array(self.sigma, f"sigma of {self.name}", ndim=(0, 1, 2))
+        s = array(self.sigma, f"sigma of {self.name}", ndim=(0, 1, 2, 3))
+        if s.ndim == 3:
+            self._check_covariances(s)
+            return
         if kind.has_rotation and s.shape == (2,):
             s = np.repeat(s, 3)
         if kind.is_image and s.shape == (2,):
@@ -204,13 +207,41 @@ class Instrument(ArrayValue):
             require(good, f"sigma of {self.name} must be positive, at least {SMALLEST:g}")
         object.__setattr__(self, "sigma", s)
 
+    def _check_covariances(self, s: Array) -> None:
+        """Covariances of each row; what was not measured gets ones, which nothing reads."""
+        m, there = len(self.channels), self.is_measured
+        fits = s.shape == (len(self.values), m, m)
+        require(fits, f"covariances of {self.name} must be ({len(self.values)}, {m}, {m}), not {s.shape}")
+        pairs = there[:, :, None] & there[:, None, :]
+        s = np.where(pairs, s, np.eye(m))
+        finite = np.isfinite(s).all(axis=(1, 2))
+        bad = np.flatnonzero(~finite)
+        require(bad.size == 0, f"the covariance of {self.name} in row {bad[0] if bad.size else 0} is not finite")
+        symmetric = np.isclose(s, np.swapaxes(s, 1, 2), rtol=1e-9, atol=0.0).all(axis=(1, 2))
+        bad = np.flatnonzero(~(symmetric & (np.linalg.eigvalsh((s + np.swapaxes(s, 1, 2)) / 2)[:, 0] > 0)))
+        require(
+            bad.size == 0,
+            f"the covariance of {self.name} in row {bad[0] if bad.size else 0} must be symmetric and positive definite",
+        )
+        object.__setattr__(self, "sigma", s)
+
+    def covariances(self, rows: Numbers) -> Array:
+        """(len(rows), channels, channels): covariance of the errors of these rows; (1, …) where it is the same in all.
+
+        Examples:
+            >>> Instrument("tracker", "point", np.zeros((4, 3)), [1.0, 2.0, 3.0]).covariances(np.arange(2)).shape
+            (1, 3, 3)
+        """
+        C = self.covariance
+        return C[rows] if C.ndim == 3 else C[None]
+
     @property
     def covariance(self) -> Array:
-        """(channels, channels): covariance of the errors of one measurement."""
+        """(channels, channels): covariance of the errors of one measurement; (N, …) if each row has its own."""
         require(self.sigma is not None, f"the noise of {self.name} is not stated: state sigma")
         assert self.sigma is not None
         m = len(self.channels)
-        return np.asarray(self.sigma) if self.sigma.ndim == 2 else np.diag(np.broadcast_to(self.sigma**2, (m,)))
+        return np.asarray(self.sigma) if self.sigma.ndim > 1 else np.diag(np.broadcast_to(self.sigma**2, (m,)))
 
     @property
     def of_kind(self) -> Kind:
@@ -443,12 +474,15 @@ def _of(names: Sequence[str], rows: Numbers) -> tuple[str, ...]:
 
 
 def _selected(one: Instrument, chosen: Numbers, to: Numbers) -> Instrument:
-    if one.pairs is None:
-        rotation = None if one.rotation is None else one.rotation[chosen]
-        return replace(one, values=one.values[chosen], rotation=rotation)
-    pairs = to[one.pairs]
-    kept = (pairs >= 0).all(axis=1)
-    return replace(one, values=one.values[kept], pairs=pairs[kept])
+    pairs = None if one.pairs is None else to[one.pairs]
+    kept = chosen if pairs is None else np.flatnonzero((pairs >= 0).all(axis=1))
+    return replace(
+        one,
+        values=one.values[kept],
+        rotation=None if one.rotation is None else one.rotation[kept],
+        sigma=one.sigma[kept] if one.sigma is not None and one.sigma.ndim == 3 else one.sigma,
+        pairs=None if pairs is None else pairs[kept],
+    )
 
 
 def shared_readings(readings: Any, sigma: Any, of_chain: Sequence[int]) -> tuple[Array, Array]:

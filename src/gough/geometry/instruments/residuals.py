@@ -36,7 +36,7 @@ def instrument_fits(equations: Equations, before: Linearized, after: Linearized)
                 name=one.name,
                 kind=one.kind,
                 count=int(seen.sum()),
-                groups=_by_unit(one, seen, before.instruments[i], rows),
+                groups=_by_unit(one, equations.measured_rows[i], before.instruments[i], rows),
                 rms=rms(rows.residual[seen]),
                 worst=worst,
                 worst_pose=pose,
@@ -46,10 +46,10 @@ def instrument_fits(equations: Equations, before: Linearized, after: Linearized)
     return tuple(fits)
 
 
-def _by_unit(one: Instrument, seen: Mask, before: Rows, after: Rows) -> tuple[tuple[str, float, float], ...]:
+def _by_unit(one: Instrument, measured: Numbers, before: Rows, after: Rows) -> tuple[tuple[str, float, float], ...]:
     """Residuals of an instrument in the units of its channels: those of each unit together."""
-    L = np.linalg.cholesky(one.covariance)
-    errors = [rows.residual @ L.T for rows in (before, after)]
+    L, seen = np.linalg.cholesky(one.covariances(measured)), one.is_measured[measured]
+    errors = [(L @ rows.residual[..., None])[..., 0] for rows in (before, after)]
     units, groups = one.units, []
     for unit in dict.fromkeys(units):
         channels = [k for k, own in enumerate(units) if own == unit]
