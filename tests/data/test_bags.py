@@ -300,3 +300,67 @@ def test_without_the_library(monkeypatch, bag):
     monkeypatch.setitem(__import__("sys").modules, "rosbags.highlevel", None)
     with pytest.raises(InputError, match=r"which needs rosbags: pip install '.\[formats\]' in the clone"):
         read_recording(Path(bag), columns={"q": "/joint_states/position/left"})
+
+
+POINT = "float64[] positions\nfloat64[] velocities\nfloat64[] accelerations\nfloat64[] effort\n"
+CONTROL = {
+    "trajectory_msgs/msg/JointTrajectoryPoint": POINT + "builtin_interfaces/Duration time_from_start\n",
+    "control_msgs/msg/JointTrajectoryControllerState": (
+        "std_msgs/Header header\nstring[] joint_names\ntrajectory_msgs/JointTrajectoryPoint reference\n"
+        "trajectory_msgs/JointTrajectoryPoint feedback\ntrajectory_msgs/JointTrajectoryPoint error\n"
+    ),
+    "control_msgs/msg/InterfaceValue": "string[] interface_names\nfloat64[] values\n",
+    "control_msgs/msg/DynamicJointState": (
+        "std_msgs/Header header\nstring[] joint_names\ncontrol_msgs/InterfaceValue[] interface_values\n"
+    ),
+}
+"""Definitions of control_msgs for ROS 2, as far as states of joints need them."""
+
+
+def test_states_of_control_msgs_are_named_by_joints_and_proposed(tmp_path):
+    store = typesys.get_typestore(typesys.Stores.ROS2_HUMBLE)
+    for kind, text in CONTROL.items():
+        if kind not in store.types:
+            store.register(typesys.get_types_from_msg(text, kind))
+
+    def point(position):
+        zeros = np.zeros(2)
+        still = store.types["builtin_interfaces/msg/Duration"](sec=0, nanosec=0)
+        kind = store.types["trajectory_msgs/msg/JointTrajectoryPoint"]
+        return kind(
+            positions=position, velocities=zeros, accelerations=zeros, effort=10 * position, time_from_start=still
+        )
+
+    kinds = ("control_msgs/msg/JointTrajectoryControllerState", "control_msgs/msg/DynamicJointState")
+    path = tmp_path / "run"
+    with rosbag2.Writer(path, version=9, storage_plugin=rosbag2.StoragePlugin.MCAP) as writer:
+        topics = [
+            writer.add_connection(name, kind, typestore=store)
+            for name, kind in zip(("/arm", "/all"), kinds, strict=True)
+        ]
+        for k in range(200):
+            q = np.array([np.sin(k / 20), np.cos(k / 20)])
+            stamp = header(k / 200)
+            arm = store.types[kinds[0]](
+                header=stamp, joint_names=list(JOINTS), reference=point(0 * q), feedback=point(q), error=point(-q)
+            )
+            values = [
+                store.types["control_msgs/msg/InterfaceValue"](
+                    interface_names=["position", "effort"], values=np.array([each, 10 * each])
+                )
+                for each in q
+            ]
+            every = store.types[kinds[1]](header=stamp, joint_names=list(JOINTS), interface_values=values)
+            for connection, message in zip(topics, (arm, every), strict=True):
+                raw = store.serialize_cdr(message, message.__msgtype__)
+                writer.write(connection, T0 * 10**9 + k * 5_000_000, raw)
+    wanted = {"q": "/arm/feedback/positions/right", "u": "/all/interface_values/left/values/effort"}
+    read = read_recording(path, columns=wanted)
+    k = np.rint(read.times * 200)
+    np.testing.assert_allclose(read["q"], np.cos(k / 20), atol=1e-12)
+    np.testing.assert_allclose(read["u"], 10 * np.sin(k / 20), atol=1e-12)
+    proposal = overview(path).proposal
+    assert 'q1 = "/all/interface_values/left/values/position"' in proposal
+    assert 'tau2 = "/all/interface_values/right/values/effort"' in proposal
+    assert "q3" not in proposal
+    assert "# positions and efforts are also in /arm" in proposal

@@ -127,15 +127,14 @@ class Overview:
         Coordinates are called q1, q2, … and efforts tau1, tau2, … in the order of the file.
         """
         group_of = {each.name: group for group in self.groups for each in group.channels}
-        measured = {column for target in self.targets for column in target.columns}
-        named = [
-            each
-            for group in self.groups
-            for each in group.channels
-            if each.name not in measured and not _DERIVED.search(each.name) and not _NO_JOINTS.search(group.kind)
-        ]
-        efforts = _alike(named, _EFFORT, _POSITION, _OF_EFFORT)
-        motion = [name for name in _alike(named, _POSITION, _EFFORT, _OF_MOTION) if name not in efforts]
+        group_kind = {group.name: group.kind for group in self.groups}
+        by_group = {group.name: self._recognized([group]) for group in self.groups}
+        complete = [name for name, (motion, efforts) in by_group.items() if motion and efforts]
+        # several topics may state the same joints: one that has positions and efforts is enough
+        chosen = next(
+            (name for name in complete if group_kind[name].endswith("/JointState")), complete[0] if complete else None
+        )
+        motion, efforts = self._recognized(self.groups) if chosen is None else by_group[chosen]
         lines = ["[data]"]
         times = {group_of[name].time for name in (*motion, *efforts)} - {"", "time"}
         no_clock = any(group_of[name].clock is None for name in (*motion, *efforts))
@@ -156,7 +155,23 @@ class Overview:
                 what for what, names in (("positions (q1, …)", motion), ("efforts (tau1, …)", efforts)) if not names
             )
             lines.append(f"# no channel is recognized as {lacking}: enter them")
+        if len(complete) > 1:
+            lines.append(
+                f"# positions and efforts are also in {', '.join(name for name in complete if name != chosen)}"
+            )
         return "\n".join(lines)
+
+    def _recognized(self, groups: Sequence[GroupOverview]) -> tuple[list[str], list[str]]:
+        """Channels of these groups that are positions, and those that are efforts."""
+        measured = {column for target in self.targets for column in target.columns}
+        named = [
+            each
+            for group in groups
+            for each in group.channels
+            if each.name not in measured and not _DERIVED.search(each.name) and not _NO_JOINTS.search(group.kind)
+        ]
+        efforts = _alike(named, _EFFORT, _POSITION, _OF_EFFORT)
+        return [name for name in _alike(named, _POSITION, _EFFORT, _OF_MOTION) if name not in efforts], efforts
 
 
 def overview(path: str | Path) -> Overview:

@@ -119,9 +119,9 @@ def test_public_models_have_the_inverse_dynamics_of_pinocchio(name, rng):
 def test_idle_freedoms_are_refused_with_what_to_hold(name, freedoms, motors):
     """The number of freedoms is that of Pinocchio's constraints; what the message proposes makes it a robot."""
     path = model_of(name)
-    with pytest.raises(InputError, match=f"{freedoms} freedoms but {motors} actuators .* fix ") as refused:
+    with pytest.raises(InputError, match=f"{freedoms} freedoms but {motors} actuators .* --fixed ") as refused:
         read_mechanism_robot(path)
-    proposed = str(refused.value).rsplit(" fix ", 1)[1].split(", ")
+    proposed = str(refused.value).rsplit("--fixed ", 1)[1].split(" ")[0].split(",")
     assert len(proposed) == freedoms - motors
     robot = robot_of(path, tuple(proposed))
     assert len(robot.coordinates) == motors

@@ -285,11 +285,13 @@ def _check_mobility(mechanism: Mechanism, scaled: Array, rank: int) -> None:
     count = f"{at.n} coordinates, {len(scaled)} closure equations of which {rank} are independent"
     if mobility > n:
         free = _free_motion(at, scaled, at.actuated)
+        idle = _idle(at, scaled, mobility - n)
+        listed = ", ".join(f'"{name}"' for name in idle)
         raise InputError(
             f"{mechanism.name} has {mobility} freedoms but {n} actuators ({count}): with the actuators held still, "
             f"{free} can move. Hold it by a closure direction, take a freedom from a joint, or actuate it. If it is "
-            "idle, as the spin of a rod between two ball joints, hold it (--fixed): "
-            f"fix {', '.join(_idle(at, scaled, mobility - n))}"
+            f"idle, as the spin of a rod between two ball joints, hold it: --fixed {','.join(idle)} (in a study, "
+            f"fixed = [{listed}] in [robot])"
         )
     require(
         mobility == n,
