@@ -1,12 +1,16 @@
 """Fixtures shared by all tests."""
 
 import os
+import re
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import settings
+
+from gough.data import KlipperDelta, read_klipper
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.register_profile("searching", deadline=None)  # HYPOTHESIS_PROFILE=searching looks for new examples
@@ -49,3 +53,18 @@ def shared_data() -> Path:
     if not path.is_dir():
         pytest.skip(f"needs the measured data and test vectors: no folder {path} (set GOUGH_DATA)")
     return path
+
+
+@pytest.fixture
+def klippers_answer(shared_data, tmp_path) -> Callable[[str], KlipperDelta]:
+    """A measured printer with the geometry that Klipper saved, also where its owner has written another one above."""
+
+    def read(name: str) -> KlipperDelta:
+        path = shared_data / "delta-klipper" / f"{name}.cfg"
+        if not path.is_file():
+            pytest.skip(f"no {path}")
+        copy = tmp_path / path.name
+        copy.write_text(re.sub(r"(?m)^delta_radius:", "#\\g<0>", path.read_text(encoding="utf-8")), encoding="utf-8")
+        return read_klipper(copy)
+
+    return read

@@ -16,7 +16,7 @@ from gough.checker.raw_printer import exact_printer
 from gough.cli.app import run
 from gough.closure import ProbedHeights, height_tolerance
 from gough.closure.height_certificates import height_certificates
-from gough.core.errors import InputError
+from gough.core.errors import BeyondLimit, InputError
 from gough.core.sealed import sealed, unsealed
 from gough.data import read_klipper
 from gough.geometry import calibrate_printer
@@ -112,6 +112,103 @@ def test_other_files_do_not_hold(made):
     only = {"printer.cfg": files["printer.cfg"]}  # a forger leaves the included file out
     verdict = check_heights(height_certificate(only, certificates.lower.proof), only)
     assert "lacks 'rotation_distance'" in verdict.reason
+
+
+def written(pre="", a="", b="", saved=""):
+    """A configuration with one probed height."""
+    lines = [pre, "[stepper_a]", "arm_length: 345", "rotation_distance: 40", "microsteps: 16", a, "[stepper_b]"]
+    lines += ["rotation_distance: 40", "microsteps: 16", b, "[stepper_c]", "rotation_distance: 40", "microsteps: 16"]
+    lines += ["[delta_calibrate]", "height0: 0.1", "height0_pos: 800,1600,2400", saved]
+    return "\n".join(lines).encode()
+
+
+def arm(tower, length):
+    return f"[stepper_{tower}]\narm_length: {length}"
+
+
+@pytest.mark.parametrize(
+    ("text", "others", "arms", "steps"),
+    [
+        (written(saved="#*# <--- SAVE_CONFIG --->\n#*# [stepper_a]\n#*# arm_length = 300"), {}, (345,) * 3, (80,) * 3),
+        (written(saved="#*# [stepper_b]\n#*# arm_length = 300"), {}, (345, 300, 345), (80,) * 3),
+        (written("[stepper_a]\narm_length: 1\n[include x.cfg]"), {"x.cfg": arm("a", 2)}, (345,) * 3, (80,) * 3),
+        (written("[include x.cfg]"), {"x.cfg": "#*# [stepper_b]\n#*# arm_length: 2"}, (345,) * 3, (80,) * 3),
+        (written("[include *.inc]"), {".x.inc": arm("b", 2)}, (345,) * 3, (80,) * 3),
+        (written("[include */x.cfg]"), {"p/x.cfg": arm("b", 2), "p-1/x.cfg": arm("b", 1)}, (345, 2, 345), (80,) * 3),
+        (written().replace(b"[stepper_b]", b"[stepper_b]\n  arm_length: 340"), {}, (345, 340, 345), (80,) * 3),
+        (written(b="arm_length: 340#mm"), {}, (345, 340, 345), (80,) * 3),
+        (written(b="# was\u2028arm_length: 300"), {}, (345,) * 3, (80,) * 3),
+        (written(a="gear_ratio: 2:1,\n  3:1\nfull_steps_per_rotation: 400"), {}, (345,) * 3, (960, 80, 80)),
+    ],
+)  # fmt: skip
+def test_keys_count_as_for_klipper(text, others, arms, steps):
+    printer = exact_printer({"printer.cfg": text} | {name: content.encode() for name, content in others.items()})
+    assert printer.arm == tuple(Fraction(each, 1000) for each in arms)
+    assert printer.readings[0] == tuple(Fraction(n, 1000 * s) for n, s in zip((800, 1600, 2400), steps, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (written("[include printer.cfg]"), "includes itself"),
+        (written("[a]\n  [include x.cfg]"), "indented"),
+        (written("arm_length: 3"), "no configuration that Klipper reads"),
+        (written(a="arm_length: -345"), "not positive"),
+        (written(a="arm_length: 345." + 4500 * "0"), "not a decimal"),
+        (b"\xff" + written(), "not UTF-8"),
+    ],
+)
+def test_what_klipper_refuses_is_not_proven(text, words):
+    with pytest.raises(NotProven, match=words):
+        exact_printer({"printer.cfg": text})
+
+
+def test_a_statement_names_what_its_sources_lack(made):
+    """Whoever leaves out an included file must not make a statement about the whole configuration."""
+    files, certificates, _ = made
+    odd = {**files, "printer.cfg": b"[include /etc/*.cfg]\n[include lost.cfg]\n" + files["printer.cfg"]}
+    verdict = check_heights(height_certificate(odd, certificates.upper.proof), odd)
+    assert verdict
+    assert verdict.statement[0].startswith("if what [include /etc/*.cfg], [include lost.cfg] reads")
+    assert check_heights(certificates.upper, files).statement[0].startswith("some printer")
+
+
+def test_files_that_a_forger_left_out_are_found(made, tmp_path, capsys):
+    files, certificates, _ = made
+    text, override = files["printer.cfg"] + b"\n[include more.cfg]\n", b"[stepper_a]\narm_length: 300\n"
+    ours = {**files, "printer.cfg": text}
+    forged = render_heights(height_certificate(ours, certificates.upper.proof))
+    for place in (tmp_path / "own", tmp_path / "certificates" / "sources"):
+        (place / "parts").mkdir(parents=True)
+        for name, content in ours.items():
+            (place / name).write_bytes(content)
+    (tmp_path / "certificates" / "epsilon-upper.json").write_text(forged)
+    own = tmp_path / "own" / "printer.cfg"
+    commands = (["certificates", "--study", str(own)], ["certificates/epsilon-upper.json", str(own)])
+    for code in (0, 1):
+        for first, *rest in commands:
+            assert run(["check", str(tmp_path / first), *rest]) == code
+            assert ("more.cfg is included" in capsys.readouterr().out) == bool(code)
+        own.with_name("more.cfg").write_bytes(override)
+
+
+def test_many_points_are_beyond_a_limit(made, monkeypatch):
+    _, certificates, _ = made
+    monkeypatch.setattr("gough.checker.limits.WORK", 10**8)  # the limit itself would take 30 s
+    more = "\n".join(f"height{i}: 0\nheight{i}_pos: 1,2,3" for i in range(1, 40))
+    files = {"printer.cfg": written(saved=more)}
+    with pytest.raises(BeyondLimit, match="more work"):
+        check_heights(height_certificate(files, certificates.lower.proof), files)
+
+
+def test_a_box_that_is_assumed_is_printed_rounded_inward(made):
+    files, certificates, _ = made
+    empty = certificates.lower.proof
+    for line, low, high in zip(
+        check_heights(certificates.lower, files).statement[1:], empty.lower, empty.upper, strict=True
+    ):
+        first, _, last = line.removesuffix(" m").split(" ≤ ")
+        assert Fraction(low) <= Fraction(first) < Fraction(last) <= Fraction(high)
 
 
 def test_malformed_files_are_refused(made, tmp_path):

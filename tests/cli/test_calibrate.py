@@ -37,7 +37,11 @@ rotation_distance: 40
 position_endstop: 400
 arm_length: 345
 [stepper_b]
+microsteps: 16
+rotation_distance: 40
 [stepper_c]
+microsteps: 16
+rotation_distance: 40
 #*# [delta_calibrate]
 """
 

@@ -9,18 +9,25 @@ from gough.data.klipper import klipper_block, read_klipper
 CONFIG = """
 [printer]
 kinematics: delta
-delta_radius = 170   # before calibration
+#delta_radius = 170   before calibration
 [stepper_a]
 microsteps: 16
 rotation_distance: 40
-position_endstop: 300
-arm_length: 345
+#position_endstop: 300
+#arm_length: 345
 [stepper_b]
+microsteps: 16
+rotation_distance: 40
 [stepper_c]
+microsteps: 16
+rotation_distance: 40
 gear_ratio: 2:1
 #*# <---------------------- SAVE_CONFIG ---------------------->
 #*# [printer]
 #*# delta_radius = 161.5
+#*# [stepper_a]
+#*# position_endstop = 300
+#*# arm_length = 345
 #*# [delta_calibrate]
 #*# height0 = 1.5
 #*# height0_pos = 3200,6400.5,3200
@@ -30,7 +37,7 @@ gear_ratio: 2:1
 """
 
 
-def test_saved_values_count_first(tmp_path):
+def test_saved_values_are_read(tmp_path):
     path = tmp_path / "printer.cfg"
     path.write_text(CONFIG)
     found = read_klipper(path)
@@ -50,7 +57,7 @@ def test_saved_values_count_first(tmp_path):
         (lambda t: t.replace("kinematics: delta", "kinematics: corexy"), "not a delta printer"),
         (lambda t: t.replace("3200,6400.5,3200", "3200,6400.5"), "height0_pos"),
         (lambda t: t.replace("microsteps: 16", ""), "lacks 'microsteps'"),
-        (lambda t: t.replace("arm_length: 345", "arm_length: long"), "'long' is not a number"),
+        (lambda t: t.replace("arm_length = 345", "arm_length = long"), "'long' is not a number"),
         (lambda t: t.replace("2:1", "2"), "gear_ratio"),
     ],
 )
@@ -74,12 +81,40 @@ def test_the_exported_block_is_read_back(tmp_path):
 def test_included_files_are_read(tmp_path):
     (tmp_path / "steppers.cfg").write_text("[stepper_b]\nrotation_distance: 20\n")
     path = tmp_path / "printer.cfg"
-    path.write_text("[include steppers.cfg]\n[include printer.cfg]\n" + CONFIG)
+    path.write_text(CONFIG.replace("#*# <", "[include steppers.cfg]\n#*# <"))
     assert read_klipper(path).height_readings[0, 1] == pytest.approx(0.040003125)
+    path.write_text("[include steppers.cfg]\n" + CONFIG)  # what comes later counts
+    assert read_klipper(path).height_readings[0, 1] == pytest.approx(0.08000625)
+    path.write_text("[include printer.cfg]\n" + CONFIG)
+    with pytest.raises(InputError, match="includes itself"):
+        read_klipper(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "arms"),
+    [
+        (lambda t: t.replace("#arm_length: 345", "arm_length: 300"), (300, 300, 300)),  # written before saved
+        (lambda t: t.replace("[stepper_b]", "[stepper_b]\n  arm_length: 340"), (345, 340, 345)),
+        (lambda t: t.replace("[stepper_b]", "[stepper_b]\narm_length: 340#mm"), (345, 340, 345)),
+        (lambda t: t.replace("[stepper_b]", "# was\u2028arm_length: 300\n[stepper_b]"), (345, 345, 345)),
+    ],
+)
+def test_keys_count_as_for_klipper(tmp_path, change, arms):
+    path = tmp_path / "printer.cfg"
+    path.write_text(change(CONFIG), encoding="utf-8")
+    assert read_klipper(path).arm * 1000 == pytest.approx(arms)
+
+
+def test_a_gear_is_of_its_own_tower_alone(tmp_path):
+    path = tmp_path / "printer.cfg"
+    path.write_text(
+        CONFIG.replace("[stepper_a]", "[stepper_a]\nfull_steps_per_rotation: 400\ngear_ratio: 2:1,\n  3:1", 1)
+    )
+    assert read_klipper(path).height_readings[0] == pytest.approx([0.04 / 12, 0.08000625, 0.02])
 
 
 def test_an_angle_is_of_its_own_tower_alone(tmp_path):
     """Klipper gives towers b and c their own default angles, whatever tower a has."""
     path = tmp_path / "printer.cfg"
-    path.write_text(CONFIG.replace("microsteps: 16", "microsteps: 16\nangle: 211"))
+    path.write_text(CONFIG.replace("microsteps: 16", "microsteps: 16\nangle: 211", 1))
     assert np.degrees(read_klipper(path).angle) == pytest.approx([211, 330, 90])

@@ -98,6 +98,8 @@ arm_length: 345
 [stepper_b]
 step_distance: 0.01
 [stepper_c]
+microsteps: 16
+rotation_distance: 40
 gear_ratio: 2:1, 60:20
 [include other*.cfg]
 #*# <---------------------- SAVE_CONFIG ---------------------->

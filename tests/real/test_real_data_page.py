@@ -8,7 +8,6 @@ import pytest
 
 from gough.closure.certified_leg import certified_leg
 from gough.closure.tolerance import minimal_tolerance
-from gough.data import read_klipper
 from gough.geometry import calibrate, calibrate_printer
 from gough.region import Box
 
@@ -69,11 +68,8 @@ def test_adequacy_by_stated_noise(platform, poses):  # noqa: F811 - fixtures
 
 
 @pytest.mark.parametrize(("name", "column"), [("flsun-v400", 0), ("flsun-sr", 1)])
-def test_klippers_numbers(shared_data, name, column):
-    path = shared_data / "delta-klipper" / f"{name}.cfg"
-    if not path.is_file():
-        pytest.skip(f"no {path}")
-    saved = read_klipper(path)
+def test_klippers_numbers(klippers_answer, name, column):
+    saved = klippers_answer(name)
     mean = round(float(saved.endstop.mean()), 2)
     start = replace(saved, radius=round(saved.radius, 2), angle=np.radians([210, 330, 90]), endstop=np.full(3, mean))
     found = calibrate_printer(start)

@@ -6,12 +6,12 @@ from fractions import Fraction
 from gough.checker.certificate import Verdict
 from gough.checker.chain_boxes import follow
 from gough.checker.chain_proofs import stages_of
-from gough.checker.height_equations import height_space
+from gough.checker.height_equations import height_space, spend_point
 from gough.checker.height_proofs import HeightCertificate, HeightEmpty, HeightWitness, digest_of_file, remade_heights
-from gough.checker.limits import bounded_work, spend
+from gough.checker.limits import bounded_work
 from gough.checker.linear import NotProven
 from gough.checker.raw_numbers import Span, total, turn
-from gough.checker.raw_printer import ExactPrinter, exact_printer
+from gough.checker.raw_printer import ExactPrinter, exact_printer, left_out
 from gough.checker.words import bound
 from gough.core.errors import BeyondLimit, InputError
 from gough.core.rational import rational
@@ -33,10 +33,11 @@ def check_heights(certificate: HeightCertificate, files: Mapping[str, bytes]) ->
     try:
         certificate = remade_heights(certificate)
         own = {name: _same(name, digest, files) for name, digest in certificate.sources}
-        printer = exact_printer(own)
-        points = len(printer.heights)
         with bounded_work():
+            printer = exact_printer(own)
+            points = len(printer.heights)
             statement, reason = _checked(certificate, printer)
+            statement = (*_unless_included(own), *statement)
         holds = True
     except BeyondLimit:
         raise
@@ -60,6 +61,16 @@ def _same(name: str, digest: str, files: Mapping[str, bytes]) -> bytes:
     return files[name]
 
 
+def _unless_included(files: Mapping[str, bytes]) -> tuple[str, ...]:
+    """The condition under which a statement holds about a configuration some of whose files are not listed."""
+    patterns = left_out(files)
+    if not patterns:
+        return ()
+    return (
+        f"if what [include {'], [include '.join(patterns)}] reads, which is not among the sources, changes nothing:",
+    )
+
+
 def _checked(certificate: HeightCertificate, printer: ExactPrinter) -> tuple[tuple[str, ...], str]:
     proof = certificate.proof
     many = counted(len(printer.heights), "height")
@@ -68,8 +79,8 @@ def _checked(certificate: HeightCertificate, printer: ExactPrinter) -> tuple[tup
         if not follow(proof.links, space, space.prior()).is_empty:
             raise NotProven("the cuts are right, but they leave a box in which a printer may be")
         stages = list(stages_of(proof.links))
-        sides = (
-            f"{bound(rational(low, 'a side'), upper=False)} ≤ {name} ≤ {bound(rational(high, 'a side'), upper=True)} m"
+        sides = (  # what is assumed is rounded inward
+            f"{bound(rational(low, 'a side'), upper=True)} ≤ {name} ≤ {bound(rational(high, 'a side'), upper=False)} m"
             for name, low, high in zip(space.names, proof.lower, proof.upper, strict=False)
         )
         first = (
@@ -93,7 +104,7 @@ def _require_explains(witness: HeightWitness, printer: ExactPrinter) -> None:
     towers, r = _towers(witness, printer), rational(witness.radius, "radius")
     e = rational(witness.epsilon, "epsilon")
     for k, values in enumerate(witness.points):
-        spend(3_000_000)
+        spend_point(printer, k)
         place = [rational(x, "a coordinate") for x in values]
         up = [[Fraction(0), Fraction(0), reading] for reading in printer.readings[k]]
         away = [

@@ -175,10 +175,17 @@ def height_space(printer: ExactPrinter, epsilon: float, lower: Sequence[float], 
     if not (len(low) == len(high) == len(TOWERS) and all(a <= b for a, b in zip(low, high, strict=True)) and e >= 0):
         raise NotProven("the towers need a lower and an upper side for each of their 9 unknowns, and ε ≥ 0")
     for k in range(len(printer.heights)):
+        spend_point(printer, k)
         for span in point_spans(printer, k, e, low, high):
             low.append(span.low)
             high.append(span.high)
     return Space((1,), (HeightEquations(printer),), names_of(len(printer.heights)), ChainBox(low, high))
+
+
+def spend_point(printer: ExactPrinter, k: int) -> None:
+    """Count the work of one point, which grows with the square of the digits of its decimals."""
+    numbers = (*printer.arm, *printer.readings[k], printer.heights[k])
+    spend(3_000_000 + max(x.numerator.bit_length() + x.denominator.bit_length() for x in numbers) ** 2 // 10)
 
 
 def point_spans(

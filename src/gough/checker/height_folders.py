@@ -1,6 +1,9 @@
 """Certificates of probed heights in a folder, with copies of the configuration that they are about."""
 
 from collections.abc import Iterable
+from dataclasses import replace
+from glob import glob
+from os.path import relpath
 from pathlib import Path
 
 from gough.checker.certificate import Verdict
@@ -8,6 +11,7 @@ from gough.checker.folders import FolderVerdict
 from gough.checker.height_check import check_heights
 from gough.checker.height_proofs import KIND, HeightCertificate, digest_of_file, load_heights
 from gough.checker.manifest import SOURCES
+from gough.checker.raw_printer import includes
 from gough.core.errors import InputError, require
 from gough.core.sealed import kind_of_file
 from gough.core.text import listed
@@ -98,11 +102,30 @@ def check_height_folder(files: Iterable[Path], study: Path | None = None) -> Fol
     )
 
 
+def check_own(certificate: HeightCertificate, own: Path) -> Verdict:
+    """Whether a certificate holds about the user's own printer.cfg and what it includes."""
+    verdict = check_heights(certificate, sources_of(certificate, own.parent, own))
+    faults = _differences(certificate, own)
+    return replace(verdict, holds=False, reason="; ".join(faults)) if verdict and faults else verdict
+
+
 def _differences(certificate: HeightCertificate, study: Path) -> list[str]:
     """How the user's own files differ from those that a certificate is about."""
-    own = sources_of(certificate, study.parent, study)
-    return [
+    own, digests = sources_of(certificate, study.parent, study), dict(certificate.sources)
+    changed = [
         f"{name} is not the file that the certificates are about"
-        for name, digest in certificate.sources
+        for name, digest in digests.items()
         if name not in own or digest_of_file(own[name]) != digest
     ]
+    reached = dict.fromkeys(name for file, content in own.items() for name in _reached(study.parent, file, content))
+    return changed + [
+        f"{name} is included, but no source of the certificates" for name in reached if name not in digests
+    ]
+
+
+def _reached(folder: Path, name: str, content: bytes) -> list[str]:
+    """The files that one file of a folder includes, by their paths relative to it."""
+    place = folder / Path(name).parent
+    names = (each for pattern in includes(content) for each in glob(pattern, root_dir=place))  # noqa: PTH207 - not hidden
+    found = (place / each for each in names)
+    return sorted(Path(relpath(path, folder)).as_posix() for path in found if path.is_file())

@@ -15,7 +15,7 @@ from gough.checker.linear import NotProven
 
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,5})?")
 _QUANTITY = re.compile(r"\s*([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,5})?)\s*(.*?)\s*", re.DOTALL)
-_LONGEST = 5000
+_LONGEST = 4300
 _LARGEST_EXPONENT = 5000
 _BITS = 256
 _GRID = 1 << _BITS
@@ -37,7 +37,10 @@ def decimal(text: str) -> Fraction:
         raise NotProven(f"'{text:.40}' is not a decimal number that can be read exactly")
     if abs(int(re.split("[eE]", f"{text}e0")[1])) > _LARGEST_EXPONENT:
         raise NotProven(f"'{text:.40}' has an exponent beyond {_LARGEST_EXPONENT}")
-    return Fraction(text.removesuffix("."))
+    try:
+        return Fraction(text.removesuffix("."))
+    except ValueError as error:  # Python may have been told to read shorter numbers only
+        raise NotProven(f"'{text:.40}' has more digits than Python reads here") from error
 
 
 @dataclass(frozen=True)

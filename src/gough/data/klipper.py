@@ -2,7 +2,11 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from configparser import Error as ConfigError
+from configparser import RawConfigParser
 from dataclasses import dataclass
+from glob import glob
+from itertools import dropwhile
 from math import degrees, inf, radians
 from pathlib import Path
 
@@ -47,8 +51,8 @@ class KlipperDelta(ArrayValue):
 def read_klipper(path: str | Path) -> KlipperDelta:
     r"""The delta printer in a Klipper configuration, with the points that DELTA_CALIBRATE has saved in it.
 
-    The block after SAVE_CONFIG counts before what stands above it, as for Klipper; files that are included are read
-    where they lie beside.
+    As for Klipper, what stands above the block of SAVE_CONFIG counts before what is in it, and what comes later before
+    what came earlier; files that are included are read at their place where they lie beside.
 
     Raises:
         InputError: no delta printer, or one that was never probed; the message names section and key.
@@ -70,18 +74,20 @@ def read_klipper(path: str | Path) -> KlipperDelta:
             f"{file} has no probed heights in [delta_calibrate]: run DELTA_CALIBRATE on the printer, then SAVE_CONFIG, "
             "and give the printer.cfg that it writes"
         )
-    steppers = [{**sections.get("stepper_a", {}), **sections.get(name, {})} for name in _STEPPERS]
+    steppers = [sections.get(name, {}) for name in _STEPPERS]
     step = np.array([_step(each, file, name) for each, name in zip(steppers, _STEPPERS, strict=True)])
     heights, height_readings = _heights(probed, step, file)
     distances, distance_readings = _distances(probed, step, file)
-    angles = [  # the only key that the steppers of towers b and c do not take over from that of tower a
-        _number(sections.get(name, {}), "angle", f"{file}, [{name}]", angle)
-        for name, angle in zip(_STEPPERS, _ANGLES, strict=True)
+    angles = [
+        _number(each, "angle", f"{file}, [{name}]", angle)
+        for each, name, angle in zip(steppers, _STEPPERS, _ANGLES, strict=True)
     ]
-    arms, endstops = (
-        [_number(each, key, f"{file}, [{name}]") for each, name in zip(steppers, _STEPPERS, strict=True)]
-        for key in ("arm_length", "position_endstop")
-    )
+    arms, endstops = ([_number(steppers[0], key, f"{file}, [stepper_a]")] for key in ("arm_length", "position_endstop"))
+    for each, name in zip(
+        steppers[1:], _STEPPERS[1:], strict=True
+    ):  # the only keys that Klipper takes over from tower a
+        arms.append(_number(each, "arm_length", f"{file}, [{name}]", arms[0]))
+        endstops.append(_number(each, "position_endstop", f"{file}, [{name}]", endstops[0]))
     return KlipperDelta(
         radius=_number(printer, "delta_radius", f"{file}, [printer]") / 1000,
         angle=np.array([radians(a) for a in angles]),
@@ -133,57 +139,78 @@ def klipper_files(path: str | Path) -> dict[Path, bytes]:
         InputError: a file cannot be read.
     """
     files: dict[Path, bytes] = {}
-    _sections(Path(path), files=files)
+    _sections(Path(path), files)
     return files
 
 
-def _sections(file: Path, seen: tuple[Path, ...] = (), files: dict[Path, bytes] | None = None) -> dict[str, Section]:
-    """Keys by section; what is saved goes over what is written, what comes later over what comes before.
+def _sections(path: Path, files: dict[Path, bytes] | None = None) -> dict[str, Section]:
+    """Keys by section: what is written, here or in included files, counts before what SAVE_CONFIG wrote.
 
     The content of each file is put into `files`.
     """
-    require(is_file(file), f"{file} cannot be read: there is no such file")
-    require(len(seen) < _DEEPEST, f"{file}: files include one another more than {_DEEPEST} deep")
-    lines = read_text(file).splitlines()
-    if files is not None:
-        files.setdefault(file, file.read_bytes())
-    written = [line for line in lines if not line.startswith(_SAVED)]
-    saved = [line[len(_SAVED) :].removeprefix(" ") for line in lines if line.startswith(_SAVED)]
+    require(is_file(path), f"{path} cannot be read: there is no such file")
+    contents: dict[Path, bytes] = {} if files is None else files
+    lines = _lines(path, contents)
+    written = _with_includes([line for line in lines if not line.startswith(_SAVED)], (path,), contents)
+    marked = [line[len(_SAVED) :].removeprefix(" ") for line in lines if line.startswith(_SAVED)]
+    saved = _with_includes(list(dropwhile(lambda line: not line.startswith("["), marked)), (path,), contents)
+    names = dict.fromkeys((*written.sections(), *saved.sections()))
     result: dict[str, Section] = {}
-    for part in (written, saved):
-        for section, keys in _parsed(part).items():
-            if section.startswith("include "):
-                for other in _included(file, section.removeprefix("include ").strip()):
-                    if other not in (*seen, file):
-                        for name, more in _sections(other, (*seen, file), files).items():
-                            result.setdefault(name, {}).update(more)
-            else:
-                result.setdefault(section, {}).update(keys)
+    for name in names:
+        first, second = (dict(part.items(name)) if part.has_section(name) else {} for part in (written, saved))
+        result[name] = first | {key: value for key, value in second.items() if key not in first}
     return result
+
+
+def _lines(file: Path, files: dict[Path, bytes]) -> list[str]:
+    text = read_text(file)
+    files.setdefault(file, file.read_bytes())
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def _with_includes(
+    lines: Sequence[str], seen: tuple[Path, ...], files: dict[Path, bytes], into: RawConfigParser | None = None
+) -> RawConfigParser:
+    """Lines in their order, with what they include at its place, by the parser that Klipper uses."""
+    *_, file = seen
+    require(len(seen) <= _DEEPEST, f"{file}: files include one another more than {_DEEPEST} deep")
+    parser = RawConfigParser(strict=False, inline_comment_prefixes=(";", "#")) if into is None else into
+    waiting: list[str] = []
+    for line in (each.partition("#")[0] for each in lines):
+        header = RawConfigParser.SECTCRE.match(line)
+        if header is None or not header["header"].startswith("include "):
+            waiting.append(line)
+            continue
+        _parse(waiting, file, parser)
+        waiting = []
+        for other in _included(file, header["header"].removeprefix("include ").strip()):
+            require(other not in seen, f"{file}: {other.name} includes itself, which Klipper refuses")
+            _with_includes(_lines(other, files), (*seen, other), files, parser)
+    _parse(waiting, file, parser)
+    return parser
+
+
+def _parse(lines: Sequence[str], file: Path, into: RawConfigParser) -> None:
+    try:
+        into.read_string("\n".join(lines), str(file))
+    except ConfigError as error:
+        words = " ".join(str(error).split())
+        raise InputError(f"{file} is no configuration that Klipper reads: {words:.160}") from error
 
 
 def _included(file: Path, pattern: str) -> list[Path]:
     """The files that a line [include …] names, in the order of their names."""
     try:
+        beside = not Path(pattern).is_absolute()
+        require(beside, f"{file}: [include {pattern:.60}] names no files beside this one: give a relative path")
         require("**" not in pattern, f"{file}: [include {pattern:.60}]: ** is not allowed; name the folders")
         require(pattern.count("/") <= _DEEPEST, f"{file}: [include {pattern:.60}] leads through too many folders")
-        return sorted(other for other in file.parent.glob(pattern) if other.is_file())
+        found = (file.parent / name for name in glob(pattern, root_dir=file.parent))  # noqa: PTH207 - no hidden files
+        return sorted((other for other in found if other.is_file()), key=str)
     except (ValueError, NotImplementedError, IndexError, OSError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{file}: [include {pattern:.60}] names no files beside this one ({error})") from error
-
-
-def _parsed(lines: Sequence[str]) -> dict[str, Section]:
-    result: dict[str, Section] = {}
-    section: Section = {}
-    for line in lines:
-        text = re.split(r"(?:^|\s)[#;]", line, maxsplit=1)[0].rstrip()
-        if header := re.fullmatch(r"\[(.+?)\]\s*", text):
-            section = result.setdefault(" ".join(header[1].split()), {})
-        elif pair := re.match(r"([A-Za-z_]\w*)\s*[:=]\s*(.*)$", text):
-            section[pair[1].lower()] = pair[2].strip()
-    return result
 
 
 def _number(section: Mapping[str, str], key: str, where: str, default: float | None = None) -> float:

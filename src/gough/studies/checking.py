@@ -12,8 +12,7 @@ from gough.checker import Certificate, ChainCertificate, Verdict, check_chains, 
 from gough.checker.chain_files import CERTIFICATES, EQUATIONS, OLD_MEASUREMENTS
 from gough.checker.chain_questions import question_of
 from gough.checker.folders import DERIVED, NO_SOURCES, FolderVerdict, about, check_folder, questions_in
-from gough.checker.height_check import check_heights
-from gough.checker.height_folders import check_height_folder, height_files, sources_of
+from gough.checker.height_folders import check_height_folder, check_own, height_files
 from gough.checker.height_proofs import KIND as HEIGHTS
 from gough.checker.height_proofs import load_heights
 from gough.checker.linear import NotProven
@@ -244,8 +243,8 @@ def _check_heights(certificate: Path, problem: Any, study: Path | None) -> FileV
         sources = certificate.with_name(SOURCES)
         return FileVerdict(certificate, sources, _one_verdict(checked, certificate.name), checked.premises)
     require(study is None, "give the printer.cfg once: leave out --study")
-    found, path = load_heights(certificate), Path(problem)
-    return FileVerdict(certificate, path, check_heights(found, sources_of(found, path.parent, path)), ())
+    path = Path(problem)
+    return FileVerdict(certificate, path, check_own(load_heights(certificate), path), ())
 
 
 def _read_problem(path: Path) -> LinearProblem:
