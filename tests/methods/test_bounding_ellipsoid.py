@@ -1,5 +1,6 @@
 """Bounding ellipsoids: nothing is lost at zero tolerance, both forms agree, batch beats recursion, streams resume."""
 
+import copy
 import json
 import subprocess
 import sys
@@ -429,6 +430,19 @@ def test_a_stream_is_the_recursion(rng):
     assert (one.n_rows, one.n_updates + one.n_skipped) == (500, 500)
     batch = estimate(problem, BoundingEllipsoid(rounds=0))
     assert relative_difference(batch.region, a.region) < 1e-10
+
+
+def test_rows_of_any_layout_and_copies_of_a_stream_have_the_same_bits(rng):
+    problem, _ = robot_like(rng, n=60, p=5)
+    streams = [EllipsoidStream(problem.unknowns) for _ in range(4)]
+    layouts = (np.ascontiguousarray(problem.W), np.asfortranarray(problem.W), problem.W[:, ::-1].copy()[:, ::-1])
+    for k, y in enumerate(problem.y):
+        for stream, W in zip(streams, layouts, strict=False):
+            stream.update(W[k], y, 0.05)
+        streams[3].update(problem.W[k].tolist(), float(y), np.float64(0.05))
+        streams[3] = copy.deepcopy(streams[3]) if k % 20 == 0 else streams[3]
+    assert streams[0].n_updates > 5
+    assert all(stream.estimate() == streams[0].estimate() for stream in streams[1:])
 
 
 def test_a_stream_resumes_bit_for_bit(rng, tmp_path):

@@ -213,7 +213,54 @@ def log_weight(weights: Array, k: int, scale: Array, added: float, sigma: float)
 
 
 @compiled
-def factorized(  # noqa: C901, PLR0917 - one loop, called from compiled and interpreted code
+def inverse_diagonal(X: Array, p: int, vectors: Array) -> None:
+    """Enter 1 over the diagonal of X where `one_strip` reads it; the rest of the diagonal of a padded X stays 1."""
+    inverse = vectors[3]
+    for i in range(p):
+        inverse[i] = 1.0 / X[i, i]
+    for i in range(p, len(X)):
+        X[i, i] = inverse[i] = 1.0
+
+
+@compiled
+def one_strip(  # noqa: PLR0917 - as below
+    X: Array, c: Array, p: int, vectors: Array, mid: float, half: float, w: float, cut: bool,  # noqa: FBT001
+) -> tuple[int, float, float]:  # fmt: skip
+    """Take in the strip of which `vectors[1]` is d: its effect, and ρ / half² and σ where the ellipsoid shrank.
+
+    X is padded; X, c and `vectors` change in place.
+    """
+    t, d, u, inverse, old, new = vectors[0], vectors[1], vectors[2], vectors[3], vectors[4], vectors[5]
+    r, size = mid, abs(mid)
+    for j in range(p):
+        v = d[j] * c[j]
+        r -= v
+        size += abs(v)
+    G = solve_transposed(X, inverse, d, t)
+    kind, r, h = effective(r, half, size, np.sqrt(G), cut)
+    if kind != UPDATED or G == 0.0:
+        return kind, 0.0, 1.0
+    g, e = G / (h * h), r / h
+    gain, trace = (solve(X, inverse, t, u) / (h * h), trace_of_inverse(X, inverse, p, old)) if w > 0.0 else (0.0, 0.0)
+    x = best(0.0, g, e * e, p, w, trace, gain)
+    rho = x / g
+    sigma = 1.0 + rho - rho * e * e / (1.0 + x)
+    if x < 1e-12 or not sigma > 1e-12:
+        return IDLE, 0.0, 1.0
+    if w == 0.0:
+        solve(X, inverse, t, u)
+    step = rho / (1.0 + x) / (h * h) * r
+    for i in range(p):
+        c[i] += step * u[i]  # θ̂_k − θ̂_{k−1} = P d of the strip, times what it weighs
+    for i in range(p, len(d)):
+        d[i] = 0.0
+    add_row(X, t, d, rho / (h * h), 1.0 / np.sqrt(sigma), old, new)
+    inverse_diagonal(X, p, vectors)
+    return kind, rho / (h * h), sigma
+
+
+@compiled
+def factorized(  # noqa: PLR0917 - called from compiled and interpreted code
     U: Array, c: Array, D: Array, mid: Array, half: Array, w: float, cut: bool, allowed: int,  # noqa: FBT001
     scale: Array, weights: Array, first: int, kinds: Integers,
 ) -> int:  # fmt: skip
@@ -225,48 +272,71 @@ def factorized(  # noqa: C901, PLR0917 - one loop, called from compiled and inte
     p, missed = len(c), 0
     X = padded(U, 1.0)
     vectors = np.zeros((6, len(X)))
-    t, d, u, inverse, old, new = vectors[0], vectors[1], vectors[2], vectors[3], vectors[4], vectors[5]
-    for i in range(len(X)):
-        inverse[i] = 1.0 / X[i, i]
+    inverse_diagonal(X, p, vectors)
+    d = vectors[1]
     for k in range(len(mid)):
-        r, size = mid[k], abs(mid[k])
         for j in range(p):
             d[j] = D[k, j]
-            v = d[j] * c[j]
-            r -= v
-            size += abs(v)
-        G = solve_transposed(X, inverse, d, t)
-        kinds[k], r, h = effective(r, half[k], size, np.sqrt(G), cut)
+        kinds[k], added, sigma = one_strip(X, c, p, vectors, mid[k], half[k], w, cut)
         if kinds[k] == MISSED:
             missed += 1
             if missed > allowed:
                 break
-        if kinds[k] != UPDATED or G == 0.0:
-            continue
-        g, e = G / (h * h), r / h
-        gain, trace = (
-            (solve(X, inverse, t, u) / (h * h), trace_of_inverse(X, inverse, p, old)) if w > 0.0 else (0.0, 0.0)
-        )
-        x = best(0.0, g, e * e, p, w, trace, gain)
-        rho = x / g
-        sigma = 1.0 + rho - rho * e * e / (1.0 + x)
-        if x < 1e-12 or not sigma > 1e-12:
-            kinds[k] = IDLE
-            continue
-        if w == 0.0:
-            solve(X, inverse, t, u)
-        step = rho / (1.0 + x) / (h * h) * r
-        for i in range(p):
-            c[i] += step * u[i]  # θ̂_k − θ̂_{k−1} = P d of the strip, times what it weighs
-        for i in range(p, len(d)):
-            d[i] = 0.0
-        add_row(X, t, d, rho / (h * h), 1.0 / np.sqrt(sigma), old, new)
-        for i in range(p):
-            inverse[i] = 1.0 / X[i, i]
-        if len(weights):
-            log_weight(weights, first + k, scale, rho / (h * h), sigma)
+        if kinds[k] == UPDATED and len(weights):
+            log_weight(weights, first + k, scale, added, sigma)
     U[:, :] = X[:p, :p]
     return missed
+
+
+HEAD = 8
+"""Numbers at the head of the state of a stream: p, w, whether strips are cut, misses allowed, and three counts."""
+P, CRITERION, CUT, ALLOWED, ROWS, UPDATES, MISSES = range(7)
+"""Their places."""
+
+
+@compiled
+def stream_parts(state: Array) -> tuple[Array, Array, Array, Array, Array]:
+    """Views of the state of a stream: X padded to n × n, vectors of `one_strip`, center, origin, scale."""
+    n = (int(state[P]) + 3) // 4 * 4
+    at = HEAD + n * n
+    X, vectors = state[HEAD:at].reshape((n, n)), state[at : at + 6 * n].reshape((6, n))
+    at += 6 * n
+    return X, vectors, state[at : at + n], state[at + n : at + 2 * n], state[at + 2 * n : at + 3 * n]
+
+
+@compiled
+def stream_row(state: Array, row: Array, y: float, half: float) -> int:
+    """Take in |y − rowᵀθ| ≤ half: its effect, or −1 with nothing changed where a number is not finite or half < 0.
+
+    All that a stream needs lies in one array: the time of a call from Python goes by the number of arrays.
+    """
+    p = int(state[P])
+    X, vectors, c, origin, scale = stream_parts(state)
+    if len(row) != p or not (half >= 0.0 and abs(y) < np.inf and half < np.inf):
+        return -1
+    d, mid = vectors[1], y
+    for j in range(p):
+        v = row[j]
+        if not abs(v) < np.inf:
+            return -1
+        mid -= v * origin[j]
+        d[j] = v * scale[j]
+    state[ROWS] += 1.0
+    if state[MISSES] > state[ALLOWED]:
+        return IDLE
+    kind = one_strip(X, c, p, vectors, mid, half, state[CRITERION], state[CUT] > 0.0)[0]
+    if kind == UPDATED:
+        state[UPDATES] += 1.0
+    elif kind == MISSED:
+        state[MISSES] += 1.0
+    return kind
+
+
+@compiled
+def stream_rows(state: Array, rows: Array, y: Array, half: Array) -> None:
+    """Take in rows one after the other, all of them finite."""
+    for k in range(len(y)):
+        stream_row(state, rows[k], y[k], half[k])
 
 
 @compiled

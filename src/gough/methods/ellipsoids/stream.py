@@ -19,6 +19,10 @@ from gough.unknowns import Unknowns
 
 _FORMAT = "gough ellipsoid stream 1"
 _COUNTS = ("n_rows", "n_updates", "n_missed")
+_FLOATS = frozenset((float, np.float64))
+_FLOAT64 = np.dtype(np.float64)
+_ENTRY = (8,)
+"""Strides of a row without gaps."""
 
 
 class EllipsoidStream:
@@ -56,20 +60,46 @@ class EllipsoidStream:
         box = bounded_prior(unknowns, radius)
         fixed = [name for name, w in zip(unknowns.names, box.width, strict=True) if not w > 0]
         require(not fixed, f"a stream has no place for fixed unknowns: leave out {', '.join(fixed)}")
-        p = len(unknowns)
         self.unknowns = unknowns
         self.criterion, self.cut, self.misses, self.radius = float(criterion), bool(cut), int(misses), radius
-        self.n_rows = self.n_updates = self.n_missed = 0
         half = box.width / 2 * (1 + 2.0**-50)
-        self._origin = box.center
-        self._scale = np.ldexp(1.0, np.frexp(half)[1])  # powers of two: no digit is lost
+        scale = np.ldexp(1.0, np.frexp(half)[1])  # powers of two: no digit is lost
+        self._row = _kernels().stream_row
         # the smallest ellipsoid around the box has semi-axes √p times its halves
-        self._U = np.diag(self._scale / (np.sqrt(p) * half))
-        self._c = np.zeros(p)
-        self._row, self._y, self._e = np.zeros((1, p)), np.zeros(1), np.zeros(1)
-        self._kinds = np.zeros(1, dtype=np.int64)
-        self._unit, self._no_weights = np.ones(1), np.zeros(0)
-        self._kernel = _kernel()
+        self._begin(np.diag(scale / (np.sqrt(len(unknowns)) * half)), np.zeros(len(unknowns)), box.center, scale)
+
+    def _begin(self, U: Array, center: Array, origin: Array, scale: Array, counts: tuple[int, ...] = (0, 0, 0)) -> None:
+        """Lay the state out as the kernels expect it."""
+        kernels, p = _kernels(), len(self.unknowns)
+        n = -(-p // 4) * 4
+        self._state = np.zeros(kernels.HEAD + n * n + 9 * n)
+        self._state[: kernels.MISSES + 1] = (p, self.criterion, self.cut, self.misses, *counts)
+        X, vectors, *parts = kernels.stream_parts(self._state)
+        X[:p, :p] = U
+        kernels.inverse_diagonal(X, p, vectors)
+        for part, values in zip(parts, (center, origin, scale), strict=True):
+            part[:p] = values
+
+    def _parts(self) -> tuple[Array, Array, Array, Array]:
+        """The triangle U, center, origin and scale."""
+        p = len(self.unknowns)
+        X, _, center, origin, scale = _kernels().stream_parts(self._state)
+        return X[:p, :p].copy(), center[:p].copy(), origin[:p].copy(), scale[:p].copy()
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that were taken in."""
+        return int(self._state[_kernels().ROWS])
+
+    @property
+    def n_updates(self) -> int:
+        """Rows by which the ellipsoid shrank."""
+        return int(self._state[_kernels().UPDATES])
+
+    @property
+    def n_missed(self) -> int:
+        """Rows that missed the ellipsoid."""
+        return int(self._state[_kernels().MISSES])
 
     @property
     def is_inconsistent(self) -> bool:
@@ -81,21 +111,21 @@ class EllipsoidStream:
         """Rows that changed nothing, those that missed among them."""
         return self.n_rows - self.n_updates
 
-    @np.errstate(all="ignore")
     def update(self, d: Any, y: float, e: float) -> bool:
         """Take in |y − dᵀθ| ≤ e; says whether the ellipsoid shrank."""
-        row = d if type(d) is np.ndarray and d.dtype == np.float64 else array(d, "d", ndim=1)
-        y, e = (x if type(x) is float else float(array(x, what, ndim=0)) for x, what in ((y, "y"), (e, "e")))
-        if row.shape != self._c.shape or not (e >= 0 and isfinite(row.dot(row) + y + e)):
-            self._refuse(row, y, e)
-        np.multiply(row, self._scale, out=self._row[0])
-        self._y[0], self._e[0] = y - row.dot(self._origin), e
-        self._take(self._row, self._y, self._e, self._kinds)
-        shrank = self._kinds.item(0) == 1
-        self.n_updates += shrank
-        return shrank
+        if type(d) is not np.ndarray or d.dtype is not _FLOAT64:
+            d = array(d, "d", ndim=1)
+        elif d.strides != _ENTRY:
+            d = np.ascontiguousarray(d) if d.ndim == 1 else array(d, "d", ndim=1)
+        if type(y) not in _FLOATS:
+            y = float(array(y, "y", ndim=0))
+        if type(e) not in _FLOATS:
+            e = float(array(e, "e", ndim=0))
+        kind = self._row(self._state, d, y, e)
+        if kind < 0:
+            self._refuse(d, y, e)
+        return bool(kind == 1)
 
-    @np.errstate(all="ignore")
     def update_many(self, D: Any, y: Any, e: Any) -> int:
         """Take in rows one after the other; says how many shrank the ellipsoid."""
         rows, values = array(D, "D", ndim=2, copy=False), array(y, "y", ndim=1, copy=False)
@@ -106,12 +136,9 @@ class EllipsoidStream:
             ~(np.isfinite(rows).all(axis=1) & np.isfinite(values) & (bounds >= 0) & (bounds < np.inf))
         ):
             self._refuse(rows[k], float(values[k]), float(bounds[k]))
-        mid = np.array([y_k - d.dot(self._origin) for d, y_k in zip(rows, values, strict=True)])
-        kinds = np.zeros(len(values), dtype=np.int64)
-        self._take(rows * self._scale, mid, bounds, kinds)
-        updates = int((kinds == 1).sum())
-        self.n_updates += updates
-        return updates
+        before = self.n_updates
+        _kernels().stream_rows(self._state, np.ascontiguousarray(rows), np.ascontiguousarray(values), bounds)
+        return self.n_updates - before
 
     @np.errstate(all="ignore")
     def inflate(self, half: Any) -> None:
@@ -133,23 +160,14 @@ class EllipsoidStream:
         require(bool(((moved >= 0) & (moved < np.inf)).all()), "unknowns move by numbers ≥ 0")
         if not moved.any():
             return
-        root = np.linalg.inv(self._U)
-        P, Q = root @ root.T, p * np.diag((moved / self._scale) ** 2)
+        U, center, origin, scale = self._parts()
+        root = np.linalg.inv(U)
+        P, Q = root @ root.T, p * np.diag((moved / scale) ** 2)
         kappa = float(np.sqrt(np.trace(Q) / np.trace(P)))
         total = (1 + kappa) * P + (1 + 1 / kappa) * Q
         inverse = np.linalg.inv((total + total.T) / 2 * (1 + 1e-12))
-        self._U = np.ascontiguousarray(np.linalg.cholesky((inverse + inverse.T) / 2).T)
-
-    def _take(self, D: Array, mid: Array, half: Array, kinds: Any) -> None:
-        self.n_rows += len(mid)
-        kinds[0] = 0
-        if self.is_inconsistent:
-            return
-        allowed = self.misses - self.n_missed
-        self.n_missed += self._kernel(
-            self._U, self._c, D, mid, half, self.criterion, self.cut, allowed,
-            self._unit, self._no_weights, 0, kinds,
-        )  # fmt: skip
+        grown = np.linalg.cholesky((inverse + inverse.T) / 2).T
+        self._begin(grown, center, origin, scale, (self.n_rows, self.n_updates, self.n_missed))
 
     def _refuse(self, d: Array, y: float, e: float) -> None:
         p = len(self.unknowns)
@@ -169,9 +187,10 @@ class EllipsoidStream:
                 note += f" θ beyond the radius {self.radius} were not looked at."
             empty = Box.empty(len(self.unknowns))
             return Estimate(empty, Claim.VALUE, Status.INCONSISTENT, self.unknowns, name, stats, (note,))
-        root = np.linalg.inv(self._U) * self._scale[:, None]
+        U, center, origin, scale = self._parts()
+        root = np.linalg.inv(U) * scale[:, None]
         P = root @ root.T
-        region = Ellipsoid(self._origin + self._scale * self._c, (P + P.T) / 2)
+        region = Ellipsoid(origin + scale * center, (P + P.T) / 2)
         claim, notes = Claim.ENCLOSURE, tuple[str, ...]()
         if self.n_missed:
             claim = Claim.VALUE
@@ -183,12 +202,13 @@ class EllipsoidStream:
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the state as JSON, exactly; `load` takes up where this one was left."""
+        U, center, _, _ = self._parts()
         state = {
             "unknowns": codec.encode(self.unknowns),
             "options": {"criterion": self.criterion, "cut": self.cut, "misses": self.misses, "radius": self.radius},
             "counts": {name: getattr(self, name) for name in _COUNTS},
-            "U": codec.encode(self._U),
-            "c": codec.encode(self._c),
+            "U": codec.encode(U),
+            "c": codec.encode(center),
         }
         save_state(path, _FORMAT, state, overwrite=overwrite)
 
@@ -198,13 +218,13 @@ class EllipsoidStream:
         state = load_state(path, _FORMAT)
         types = {c.__name__: c for c in (Unknowns, Box, ConfidenceEllipsoid)}
         stream = cls(codec.decode(state["unknowns"], types), **state["options"])
-        for name in _COUNTS:
-            setattr(stream, name, state["counts"][name])
-        stream._U, stream._c = np.array(state["U"]), np.array(state["c"])
+        _, _, origin, scale = stream._parts()
+        counts = tuple(state["counts"][name] for name in _COUNTS)
+        stream._begin(np.array(state["U"]), np.array(state["c"]), origin, scale, counts)
         return stream
 
 
-def _kernel() -> Any:
-    from gough.methods.ellipsoids.recursion import factorized  # noqa: PLC0415 - numba
+def _kernels() -> Any:
+    from gough.methods.ellipsoids import recursion  # noqa: PLC0415 - numba
 
-    return factorized
+    return recursion
