@@ -71,6 +71,22 @@ def test_normal_equations_are_those_of_the_jacobian(case):
     assert normal.information / np.outer(scale, scale) == pytest.approx(J.T @ J / np.outer(scale, scale), abs=1e-11)
 
 
+def test_normal_equations_do_not_depend_on_what_was_asked_before(case):
+    """The path of the last call is kept; other parameters on it, and other paths, give the bits of fresh equations."""
+    _, _, problem = case
+    f, nominal = problem.equations, problem.unknowns.nominal
+    roots, _ = inverse_roots(problem.noise.covariance, len(problem.measured), problem.kept)
+    other_parameters, other_path = nominal.copy(), nominal.copy()
+    other_parameters[: f.n_linear] *= 1.01
+    other_path[f.n_linear :] *= 1.001
+    for theta in (nominal, other_parameters, other_path, nominal):
+        fresh = replace(f)
+        for name in ("linear_normal", "normal", "gradient"):
+            kept, anew = (getattr(each, name)(theta, problem.measured, roots) for each in (f, fresh))
+            for a, b in zip(kept, anew, strict=True):
+                np.testing.assert_array_equal(a, b)
+
+
 def test_equals_what_general_methods_make_of_the_same_problem(case):
     """Gauss–Newton with a dense Jacobian, and another's optimizer with finite differences."""
     _, _, problem = case

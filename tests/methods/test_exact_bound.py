@@ -114,7 +114,9 @@ def test_several_bounds_at_once_are_those_one_by_one(rng):
         rows = np.array([rng.permutation(10)[:4] for _ in range(7)])
         weights = rng.normal(size=(7, 4)) * (rng.random((7, 4)) < 0.7)
         together = prover.floors(box, direction, rows, weights)
-        for (value, used), some, factors in zip(together, rows, weights, strict=True):
+        for k, (value, some, factors) in enumerate(zip(together.values, rows, weights, strict=True)):
+            used = together.multipliers(k)
             alone, same = prover.floor(box, direction, some, factors)
+            assert together.support(k) == used.support == set(used.rows)
             assert value == alone == rounded_down(prover.lower_bound(box, direction, some, factors)[0])
             assert (used.rows, used.weights) == (same.rows, same.weights)

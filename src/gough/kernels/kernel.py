@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -280,6 +281,8 @@ class Kernel:
 
     def _ordered(self, values: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
         """One value per input, or an error that names what is missing or too many."""
+        if not named and len(values) == len(self.inputs):
+            return list(values)
         if len(values) > len(self.inputs):
             raise InputError(f"kernel '{self.name}' takes {len(self.inputs)} inputs, but was given {len(values)}")
         values_by_name = dict(zip((port.name for port in self.inputs), values, strict=False))
@@ -302,16 +305,24 @@ class Kernel:
         arrays = [array for array, _ in read]
         count = self._count([n_samples for _, n_samples in read])
         n_samples = 1 if count is None else count
-        results = run(arrays, [port.size for port in self.outputs], n_samples)
-        missing = np.zeros(n_samples, dtype=bool)
-        for array in arrays:
-            missing |= np.isnan(array).any(axis=1)
-        shaped = {}
-        for port, result in zip(self.outputs, results, strict=True):
-            if missing.any():
+        results = run(arrays, self._sizes, n_samples)
+        # a sum of squares is NaN only if a term is: infinite ones add up to infinity
+        spoiled = [array for array in arrays if isnan(np.dot(array.ravel(), array.ravel()))]
+        if spoiled:
+            missing = np.zeros(n_samples, dtype=bool)
+            for array in spoiled:
+                missing |= np.isnan(array).any(axis=1)
+            for result in results:
                 result[missing] = np.nan
-            shaped[port.name] = result.reshape(port.shape if count is None else (count, *port.shape))
-        return shaped
+        return {
+            port.name: result.reshape(port.shape if count is None else (count, *port.shape))
+            for port, result in zip(self.outputs, results, strict=True)
+        }
+
+    @cached_property
+    def _sizes(self) -> list[int]:
+        """Numbers of entries of the outputs."""
+        return [port.size for port in self.outputs]
 
     def _count(self, counts: Sequence[int | None]) -> int | None:
         """The common number of samples: None if all inputs are single."""

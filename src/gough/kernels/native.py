@@ -43,7 +43,8 @@ class NativeKernel:
         def run(bounds: tuple[int, int]) -> None:
             self.entry(bounds[0], bounds[1], sources, steps, targets)
 
-        n_threads = min(available_threads(), max(1, n_samples * self.n_steps // _STEPS_PER_THREAD))
+        n_threads = n_samples * self.n_steps // _STEPS_PER_THREAD
+        n_threads = 1 if n_threads <= 1 else min(available_threads(), n_threads)
         if n_threads == 1:
             run((0, n_samples))
         else:

@@ -13,6 +13,7 @@ from gough.core.errors import InputError, require
 from gough.core.intervals import Interval
 from gough.kernels.operations import C_FUNCTIONS
 
+_FLOAT64 = np.dtype(np.float64)
 _C_WORDS = (
     "auto|break|case|char|const|continue|default|do|double|else|enum|extern|float|for|goto|if|inline|int|long|register|"
     "restrict|return|short|signed|sizeof|static|struct|switch|typedef|union|unsigned|void|volatile|while|main|NAN|INFINITY"
@@ -69,6 +70,9 @@ def read_sample(kernel: str, port: Port, value: Any) -> tuple[Array, int | None]
     Raises:
         InputError: it is not real numbers of the port's shape; the message names the input.
     """
+    if type(value) is np.ndarray and value.dtype is _FLOAT64 and value.flags.c_contiguous:
+        n_samples = _samples(kernel, port, value.shape)
+        return value.reshape(1 if n_samples is None else n_samples, -1 if value.size else port.size), n_samples
     try:
         array = np.asarray(value)
     except ValueError as error:

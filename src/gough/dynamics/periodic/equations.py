@@ -1,6 +1,6 @@
 """Positions and efforts as functions of a robot's parameters and of the Fourier coefficients of its path."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +35,8 @@ class PathEquations:
     """Columns of the robot's regressor whose parameters are unknown."""
     known: Array
     """(all parameters,) values of the others; zero for the unknown ones."""
+    _last: dict[bytes, Along | None] = field(default_factory=dict, init=False, repr=False)
+    """The path of the last normal equations: those in the parameters alone and those in all follow each other on it."""
 
     @property
     def n_linear(self) -> int:
@@ -60,6 +62,15 @@ class PathEquations:
             return None
         W = self.model.regressors(path)
         return Along(path, q, W) if np.isfinite(W).all() and np.isfinite(q).all() else None
+
+    def _along_again(self, theta: Array) -> Along | None:
+        """As `along`; where the path is that of the last call, so is the answer."""
+        key = self.coefficients(theta).tobytes()
+        if key not in self._last:
+            at = self.along(theta)
+            self._last.clear()
+            self._last[key] = at
+        return self._last[key]
 
     def residuals(self, theta: Array, measured: Array) -> Array:
         """What was measured minus what θ predicts (N, positions + efforts); NaN where the robot cannot be there."""
@@ -95,7 +106,7 @@ class PathEquations:
 
     def linear_normal(self, theta: Array, measured: Array, roots: Array) -> Normal:
         """The normal equations in the parameters alone."""
-        at = self.along(theta)
+        at = self._along_again(theta)
         k = self.n_linear
         if at is None:
             return Normal(np.inf, np.zeros(k), np.eye(k))
@@ -111,7 +122,7 @@ class PathEquations:
 
     def gradient(self, theta: Array, measured: Array, roots: Array) -> tuple[float, Array]:
         """Sum of squares and its gradient Jᵀu, by one reverse sweep instead of one for each actuator."""
-        at = self.along(theta)
+        at = self._along_again(theta)
         if at is None:
             return np.inf, np.zeros(len(theta))
         u, A = self._whitened(at, theta, measured, roots)
@@ -123,7 +134,7 @@ class PathEquations:
 
     def normal(self, theta: Array, measured: Array, roots: Array) -> Normal:
         """The normal equations in parameters and path together."""
-        at = self.along(theta)
+        at = self._along_again(theta)
         t, k = len(theta), self.n_linear
         if at is None:
             return Normal(np.inf, np.zeros(t), np.eye(t))

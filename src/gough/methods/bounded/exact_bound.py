@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import compress
 from operator import mul
 from typing import NamedTuple
 
@@ -36,6 +37,24 @@ class Multipliers:
     def support(self) -> frozenset[int]:
         """The rows whose weight is not zero."""
         return frozenset(row for row, weight in zip(self.rows, self.factors, strict=True) if weight)
+
+
+class Floors(NamedTuple):
+    """Bounds from several rows of multipliers; these become objects only where somebody asks for them."""
+
+    values: list[float]
+    rows: list[list[int]]
+    """Rows of each bound, those of weight zero included."""
+    factors: list[list[float]] | list[list[Fraction | float]]
+
+    def support(self, place: int) -> frozenset[int]:
+        """The rows of a bound whose weight is not zero."""
+        return frozenset(compress(self.rows[place], self.factors[place]))
+
+    def multipliers(self, place: int) -> Multipliers:
+        """The multipliers of a bound."""
+        factors = self.factors[place]
+        return Multipliers(tuple(compress(self.rows[place], factors)), tuple(filter(None, factors)))
 
 
 class Prover:
@@ -74,19 +93,16 @@ class Prover:
         near = dyadic_down(*whole)
         return -np.inf if near is None else near, used
 
-    def floors(self, box: Box, direction: Array, rows: Integers, weights: Array) -> list[tuple[float, Multipliers]]:
+    def floors(self, box: Box, direction: Array, rows: Integers, weights: Array) -> Floors:
         """The same for several rows of numbers and weights."""
         if not self._is_plain(box, rows.shape[1]):
-            return [self.floor(box, direction, *one) for one in zip(rows, weights, strict=True)]
+            bounds = [self.floor(box, direction, *one) for one in zip(rows, weights, strict=True)]
+            used = [one for _, one in bounds]
+            return Floors([v for v, _ in bounds], [list(one.rows) for one in used], [list(one.factors) for one in used])
         usable = _usable(self._problem, rows, weights)
         rows, weights = np.where(usable, rows, 0), np.where(usable, weights, 0.0)
-        all_factors, values = weights.tolist(), self._long_sums(box, direction, rows, weights)
-        bounds = []
-        for value, numbers, factors in zip(values, rows.tolist(), all_factors, strict=True):
-            near, used = dyadic_down(*value), [i for i, factor in enumerate(factors) if factor]
-            multipliers = Multipliers(tuple(numbers[i] for i in used), tuple(factors[i] for i in used))
-            bounds.append((-np.inf if near is None else near, multipliers))
-        return bounds
+        nearest = [dyadic_down(*value) for value in self._long_sums(box, direction, rows, weights)]
+        return Floors([-np.inf if near is None else near for near in nearest], rows.tolist(), weights.tolist())
 
     def _is_plain(self, box: Box, n_rows: int) -> bool:
         return self._D is None and max(n_rows, len(box)) <= self._sum.MOST and box.is_bounded

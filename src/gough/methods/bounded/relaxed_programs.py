@@ -6,11 +6,12 @@ the next program starts where the last one ended.
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gough.core.arrays import Array, Integers
-from gough.methods.bounded.exact_bound import Multipliers, Prover, rounded_down
+from gough.methods.bounded.exact_bound import Floors, Multipliers, Prover, rounded_down
 from gough.methods.bounded.strips import Outline, Strips, least_squares, reachable
 from gough.methods.programs.row_generation import GeneratedProgram
 from gough.methods.programs.simplex import Optimum, Outcome, Start
@@ -35,15 +36,50 @@ _WIDE = 1e6
 _SAMPLE = 20000
 
 
-@dataclass(frozen=True, eq=False)
+class Solved(NamedTuple):
+    """Vertices of several programs of one cost, and what they prove; a search has tens of thousands of programs."""
+
+    cost: Array
+    runs: Any
+    place: list[int]
+    """For each bound, the run that it belongs to."""
+    floors: Floors
+
+
+class Single(NamedTuple):
+    """The multipliers of one program, and its vertex."""
+
+    multipliers: Multipliers
+    start: Start | None = None
+
+
+NO_SOURCE = Single(NO_MULTIPLIERS)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Cut:
     """direction · θ ≥ value for every θ of the box that satisfies `rows`; ∞ if none does, −∞ if nothing was proven."""
 
     value: float
     rows: RowSet = NO_ROWS
-    multipliers: Multipliers = NO_MULTIPLIERS
-    start: Start | None = None
-    """The vertex of it, where similar programs may begin."""
+    source: Solved | Single = NO_SOURCE
+    index: int = 0
+    """Its place among the bounds of the source."""
+
+    @property
+    def multipliers(self) -> Multipliers:
+        """The weights on rows that prove it."""
+        source = self.source
+        return source.multipliers if isinstance(source, Single) else source.floors.multipliers(self.index)
+
+    @property
+    def start(self) -> Start | None:
+        """The vertex of it, where similar programs may begin."""
+        source = self.source
+        if isinstance(source, Single):
+            return source.start
+        runs, i = source.runs, source.place[self.index]
+        return Start(source.cost, runs.basis[i], runs.sign[i], runs.value[i])
 
 
 class Programs(GeneratedProgram):
@@ -60,6 +96,7 @@ class Programs(GeneratedProgram):
         """Sides of the rows in the pool, dropped ones included."""
         self._outlined: tuple[int, Outline | None] = (-1, None)
         self._off: RowSet = NO_ROWS
+        self._costs: dict[bytes, tuple[Array, float]] = {}
         self._solved: dict[tuple[bytes, RowSet], Cut] = {}
         self._proven: dict[tuple[bytes, RowSet], Cut] = {}
         self.add(strips.nearest(_FIRST * len(strips.center), self._reachable))
@@ -74,38 +111,47 @@ class Programs(GeneratedProgram):
     def cuts(self, direction: Array, withouts: list[RowSet], near: list[Cut]) -> list[Cut]:
         """Several of them at once, which is quicker."""
         key = direction.tobytes()
-        new = [i for i, without in enumerate(withouts) if (key, without) not in self._solved and near[i].start]
+        new = [i for i, without in enumerate(withouts) if (key, without) not in self._solved]
         if len(new) > 1 and self._outline is not None:
-            self._solve_each(direction, [withouts[i] for i in new], [near[i] for i in new])
+            starts = [(i, start) for i in new if (start := near[i].start)]
+            self._solve_each(direction, [withouts[i] for i, _ in starts], [start for _, start in starts])
         return [self.cut(direction, without, one) for without, one in zip(withouts, near, strict=True)]
 
-    def _solve_each(self, direction: Array, withouts: list[RowSet], near: list[Cut]) -> None:
+    def _solve_each(self, direction: Array, withouts: list[RowSet], starts: list[Start]) -> None:
         """Enter cuts that need nothing but the pool; the others are left to be solved one by one."""
-        cost, size = self.strips.cost(direction)
+        if not starts:
+            return
+        cost, size = self._cost(direction)
         self._switch(NO_ROWS)
         place = self._place
         dropped = [[place[row] for row in without if row in place] for without in withouts]
-        runs = self.simplex.minimize_each(cost, dropped, [one.start for one in near if one.start])
+        runs = self.simplex.minimize_each(cost, dropped, starts)
         outline = self._outline
         assert outline is not None
         excess = outline.excess(runs.point).max(axis=0, initial=-np.inf)
         good = ((runs.outcome == 0) & (excess <= self._tolerance)).nonzero()[0]
+        place = good.tolist()
         index = runs.basis[good] - len(self.box)
         known = (index >= 0) & (index < len(self.pool))
         rows = self.pool[np.where(known, index, 0)]
         # a cut of the other rows must not rest on a dropped one, whatever the program says
         allowed = np.array(
-            [~np.isin(some, list(withouts[i])) for i, some in zip(good.tolist(), rows, strict=True)], bool
+            [[row not in withouts[i] for row in some] for i, some in zip(place, rows.tolist(), strict=True)], bool
         )
         weights = np.where(known & allowed.reshape(known.shape), runs.price[good], 0.0)
         weights[~(abs(weights) > _TINY * abs(weights).max(axis=1, keepdims=True, initial=0.0))] = 0.0
         weights = weights * size / self.strips.length[rows]
+        key, floors = direction.tobytes(), self._prover.floors(self.box, direction, rows, weights)
+        source = Solved(cost, runs, place, floors)
+        for index, (i, value) in enumerate(zip(place, floors.values, strict=True)):
+            self._solved[key, withouts[i]] = Cut(value, floors.support(index), source, index)
+
+    def _cost(self, direction: Array) -> tuple[Array, float]:
+        """The cost in the coordinates of the strips, and what it was divided by."""
         key = direction.tobytes()
-        for i, (value, used) in zip(
-            good.tolist(), self._prover.floors(self.box, direction, rows, weights), strict=True
-        ):
-            start = Start(cost, runs.basis[i], runs.sign[i], runs.value[i])
-            self._solved[key, withouts[i]] = Cut(value, used.support, used, start)
+        if key not in self._costs:
+            self._costs[key] = self.strips.cost(direction)
+        return self._costs[key]
 
     def contradiction(self, rows: Integers, weights: Array) -> Multipliers | None:
         """Multipliers that prove 0 ≥ value > 0, so that no θ of the box satisfies these rows; None if they do not."""
@@ -116,7 +162,7 @@ class Programs(GeneratedProgram):
         return None
 
     def _proposed(self, direction: Array, without: RowSet, near: Cut | None) -> Cut:
-        cost, size = self.strips.cost(direction)
+        cost, size = self._cost(direction)
         optimum = self._optimum(cost, without, None if near is None else near.start)
         rows, weights = optimum.on(self.pool)
         # a cut of the other rows must not rest on a dropped one, whatever the program says
@@ -126,17 +172,18 @@ class Programs(GeneratedProgram):
         match optimum.outcome:
             case Outcome.INFEASIBLE:
                 wrong = self.contradiction(rows, weights) if rows.size else None
-                return Cut(-np.inf) if wrong is None else Cut(np.inf, wrong.support, wrong)
+                return Cut(-np.inf) if wrong is None else Cut(np.inf, wrong.support, Single(wrong))
             case Outcome.OPTIMAL:
                 weights = weights * size
-                return replace(self._prove(direction, rows, weights), start=optimum.start)
+                bound = self._prove(direction, rows, weights)
+                return replace(bound, source=Single(bound.multipliers, optimum.start))
         return Cut(-np.inf)
 
     def _prove(self, direction: Array, rows: Integers, weights: Array) -> Cut:
         key = (direction.tobytes(), frozenset(rows.tolist()))
         if key not in self._proven:  # bounds that were proven in a wider box hold in this one
             value, used = self._bound(direction, rows, weights)
-            self._proven[key] = Cut(value, used.support, used)
+            self._proven[key] = Cut(value, used.support, Single(used))
         return self._proven[key]
 
     def _bound(self, direction: Array, rows: Integers, weights: Array) -> tuple[float, Multipliers]:

@@ -166,7 +166,7 @@ class EllipsoidStream:
         kappa = float(np.sqrt(np.trace(Q) / np.trace(P)))
         total = (1 + kappa) * P + (1 + 1 / kappa) * Q
         inverse = np.linalg.inv((total + total.T) / 2 * (1 + 1e-12))
-        grown = np.linalg.cholesky((inverse + inverse.T) / 2).T
+        grown = np.array(np.linalg.cholesky((inverse + inverse.T) / 2).T, dtype=np.float64)
         self._begin(grown, center, origin, scale, (self.n_rows, self.n_updates, self.n_missed))
 
     def _refuse(self, d: Array, y: float, e: float) -> None:

@@ -96,8 +96,9 @@ class MaximumLikelihood:
     def _answer(self, search: "_DampedDescent", status: Status, steps: int) -> Estimate:
         problem, free = search.problem, search.free
         prior = None if search.prior is None else search.prior[np.ix_(free, free)]
-        u = search.target.whitened(search.theta)
-        residuals = residual_summary(problem, search.theta, search.inverse_information, u, prior)
+        f = problem.equations.residuals(search.theta, problem.measured)
+        u = search.target.whitened(search.theta, f)
+        residuals = residual_summary(problem, search.theta, search.inverse_information, (f, u), prior)
         dof = search.n_rows - int(free.sum())
         chi_squared, p = goodness(search.squares / dof, dof, problem.noise) if dof > 0 else (None, None)
         covariance, notes = residuals.covariance * widening(problem.noise), []
@@ -211,8 +212,8 @@ class _DampedDescent:
         self.squares = np.inf
         self.inverse_information = np.zeros((0, 0))
         self.condition = np.inf
-        f = problem.equations.residuals(self.theta, problem.measured)
-        self.n_rows = f.size if problem.kept is None else int(problem.kept.sum())
+        self._accepted: Array | None = None
+        self.n_rows = self.target.n_rows
 
     @property
     def on_edge(self) -> tuple[str, ...]:
@@ -244,6 +245,8 @@ class _DampedDescent:
 
     def _accept(self, normal: Normal) -> bool:
         """Take the inverse information; False if the information is singular."""
+        if normal.information is self._accepted:  # that of an earlier step serves
+            return True
         H = normal.information[np.ix_(self.free, self.free)]
         diagonal = H.diagonal()
         if not (diagonal > 0).all():
@@ -254,6 +257,7 @@ class _DampedDescent:
         if values[0] <= len(H) * np.finfo(float).eps * values[-1]:
             return False
         self.inverse_information = _inverse(H)
+        self._accepted = normal.information
         return True
 
     def _step(self, normal: Normal, damping: float) -> tuple[Array, float]:
@@ -292,8 +296,9 @@ class _DampedDescent:
             return theta
         moved = theta.copy()
         moved[axes] += step
-        box = self.bounds.project(axes.tolist())
-        if moved[axes] not in box:
+        inside = (self.bounds.lower[axes] <= moved[axes]) & (moved[axes] <= self.bounds.upper[axes])
+        if not inside.all():
+            box = self.bounds.project(axes.tolist())
             moved[axes] = _bounded(damped, g / scale, scale, theta[axes], box)
         return moved
 
@@ -330,14 +335,15 @@ def _bounded(H: Array, g: Array, scale: Array, theta: Array, box: Box) -> Array:
 
 
 def residual_summary(
-    problem: NonlinearProblem, theta: Array, inverse_information: Array, u: Array, prior: Array | None
-) -> ResidualSummary:
-    """The covariance of an answer θ whose whitened residuals are u (samples, n): wider where they are autocorrelated.
+    problem: NonlinearProblem, theta: Array, inverse_information: Array, residuals: tuple[Array, Array],
+    prior: Array | None,
+) -> ResidualSummary:  # fmt: skip
+    """The covariance of an answer θ with these residuals (samples, n), plain and whitened: wider if autocorrelated.
 
     White residuals leave the inverse information as it is. A first look at single autocorrelations is cheap; where one
     stands out, the noise is modelled as for linear problems, on the tangent problem.
     """
-    f = problem.equations.residuals(theta, problem.measured)
+    f, u = residuals
     kept = np.ones(f.shape, dtype=bool) if problem.kept is None else problem.kept
     names = problem.groups.names if problem.groups else tuple(f"equation {i + 1}" for i in range(f.shape[1]))
     count = np.maximum(kept.sum(axis=0), 1)
@@ -356,15 +362,16 @@ def residual_summary(
 
 def _autocorrelations(u: Array, kept: Mask) -> tuple[Array, Array]:
     """ρ (lags, n), and |ρ| in units of its standard deviation under white noise."""
-    present = kept.astype(np.float64)
-    v = np.where(kept, u, 0.0)
-    power = np.maximum((v**2).sum(axis=0), 1e-300)
-    rho, scores = [], []
-    for lag in range(1, min(MAX_LAG, len(u) // 4) + 1):
-        pairs = (present[lag:] * present[:-lag]).sum(axis=0)
-        rho.append((v[lag:] * v[:-lag]).sum(axis=0) / power)
-        scores.append(abs(rho[-1]) * present.sum(axis=0) / np.sqrt(np.maximum(pairs, 1)))
-    return np.array(rho), np.array(scores)
+    n, lags = len(u), range(1, min(MAX_LAG, len(u) // 4) + 1)
+    v = np.where(kept, u, 0.0).T.copy()
+    power = np.maximum((v**2).sum(axis=1), 1e-300)
+    rho = np.array([np.einsum("ij,ij->i", v[:, lag:], v[:, :-lag]) for lag in lags]).reshape(-1, len(v)) / power
+    if kept.all():
+        counts, pairs = np.full(len(v), n), np.array([[n - lag] for lag in lags]).reshape(-1, 1)
+    else:
+        counts = kept.sum(axis=0)
+        pairs = np.array([(kept[lag:] & kept[:-lag]).sum(axis=0) for lag in lags]).reshape(-1, len(v))
+    return rho, abs(rho) * counts / np.sqrt(np.maximum(pairs, 1))
 
 
 def _modelled(problem: NonlinearProblem, theta: Array, inverse_information: Array) -> tuple[Fitted, NoiseModel]:

@@ -1,6 +1,7 @@
 """Normal equations of maximum likelihood: sums of squares with their gradient and information."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -50,6 +51,11 @@ class Target(Protocol):
     @property
     def n_linear(self) -> int: ...
 
+    @property
+    def n_rows(self) -> int:
+        """Number of residuals that count."""
+        ...
+
     def normal(self, theta: Array) -> Normal: ...
 
     def linear_normal(self, theta: Array) -> Normal: ...
@@ -58,8 +64,8 @@ class Target(Protocol):
         """The normal equations at a θ near that of `normal`, whose information may stand for this one's."""
         ...
 
-    def whitened(self, theta: Array) -> Array:
-        """Residuals (samples, n) made independent and of unit variance."""
+    def whitened(self, theta: Array, residuals: Array) -> Array:
+        """The residuals (samples, n) at θ made independent and of unit variance."""
         ...
 
 
@@ -109,6 +115,11 @@ class StructuredTarget:
     def n_linear(self) -> int:
         return self.equations.n_linear
 
+    @property
+    def n_rows(self) -> int:
+        kept = self.problem.kept
+        return self.problem.measured.size if kept is None else int(kept.sum())
+
     def normal(self, theta: Array) -> Normal:
         return self.equations.normal(theta, self.problem.measured, self.roots)
 
@@ -119,9 +130,9 @@ class StructuredTarget:
         squares, gradient = self.equations.gradient(theta, self.problem.measured, self.roots)
         return Normal(squares, gradient, normal.information)
 
-    def whitened(self, theta: Array) -> Array:
-        f = self.equations.residuals(theta, self.problem.measured)
-        return np.asarray(self.roots @ f[..., None])[..., 0]
+    def whitened(self, theta: Array, residuals: Array) -> Array:
+        del theta
+        return np.asarray(self.roots @ residuals[..., None])[..., 0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +148,13 @@ class GeneralTarget:
     covariances: Array
     max_projections: int = 20
     n_linear = 0
+
+    @cached_property
+    def n_rows(self) -> int:
+        if self.problem.kept is not None:
+            return int(self.problem.kept.sum())
+        assert self.problem.unknowns.nominal is not None
+        return self.problem.equations.residuals(self.problem.unknowns.nominal, self.problem.measured).size
 
     def normal(self, theta: Array) -> Normal:
         """The normal equations at θ, with m̂ found anew."""
@@ -155,7 +173,8 @@ class GeneralTarget:
         del normal
         return self.normal(theta)
 
-    def whitened(self, theta: Array) -> Array:
+    def whitened(self, theta: Array, residuals: Array) -> Array:
+        del residuals
         projected = self._projected(theta)
         assert projected is not None
         return projected[0][..., 0]

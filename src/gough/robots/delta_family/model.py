@@ -372,7 +372,7 @@ class DeltaFamily(ABC):
     def _margins(self, x: Any) -> dict[str, Array]:
         return kernels(self.FAMILY)["margins"].evaluate(x, self.geometry.numbers)
 
-    @property
+    @cached_property
     def _signs(self) -> Array:
         """The signs of the margins at home: beyond a singularity they are the opposite."""
         return np.sign(self._margins(self.home)["margins"])
@@ -381,6 +381,8 @@ class DeltaFamily(ABC):
         """Raise InputError for the first pose that is out of reach or nearly singular."""
         margins = self._margins(x)
         reach, margin = margins["reach"], (margins["margins"] * self._signs).min(axis=-1)
+        if not ((reach < self.least_margin).any() or (margin < self.least_margin).any()):
+            return
         for i in range(self.FAMILY.n_motors):
             own = reach[..., i]
             refuse_where(own < 0, f"the pose is out of reach of motor {i + 1}: check the units (m, rad)")
