@@ -1,7 +1,7 @@
-"""Calibration by instruments: self-calibrated cables against scipy, growth to 100 000 poses, coverage of each kind.
+"""Calibration by instruments: self-calibrated cables against scipy, growth to 100 000 poses, nested models.
 
-Arguments: number of campaigns for the coverage (200 by default) and first seed (0 by default), then names of parts
-(speed, growth, coverage, noise, nested), and names of kinds, if the coverage of some alone is wanted.
+Arguments: names of parts (speed, growth, nested) and the number of printers of nested models (100 by default).
+`benchmarks.instrument_coverage` measures the coverage of each kind.
 """
 
 import sys
@@ -12,12 +12,9 @@ from time import process_time
 import numpy as np
 from scipy.optimize import least_squares
 from scipy.sparse import lil_array
-from scipy.stats import chi2
-from scipy.stats import f as f_distribution
 
 from benchmarks._timing import seconds
 from gough.core.threads import one_blas_thread
-from gough.geometry import procrustes
 from gough.geometry.instruments import Measurements, calibrate_by_instruments, calibrate_nested
 from gough.robots import CableRobot, RodDelta
 from gough.robots.kinematics import PlatformPoses
@@ -124,60 +121,6 @@ def many_points(n: int) -> Campaign:
     return replace(few, poses=poses, plan=plan(few.model, poses, tracker))
 
 
-def cables() -> Campaign:
-    """The Hangprinter by its readings alone; its truth is in the frame in which it is nearest to the blueprint."""
-    rng = np.random.default_rng(1)
-    rows = (MACHINE.nominal + rng.normal(0, 0.03, 16)).reshape(4, 4)
-    motion, _ = procrustes(rows[:, :3], MACHINE.anchors)
-    rows[:, :3] = motion.of(rows[:, :3])
-    p = rng.uniform([-0.7, -0.7, 0.0], [0.7, 0.7, 1.5], (60, 3))
-    poses = PlatformPoses(p, np.repeat(np.eye(3)[None], len(p), axis=0))
-    return Campaign(MACHINE, rows.reshape(-1), poses, Measurements(np.zeros((60, 4)), SIGMA))
-
-
-KINDS = CAMPAIGNS | {"cables": cables}
-BLIND = {
-    "image": ("camera", "readings"),
-    "point": ("tracker", "readings"),
-    "cables": ("readings",),
-    "plane": ("face1",),
-}
-"""Campaigns whose noise is estimated in `noise`, and what is not stated of it."""
-
-
-def coverage(campaigns: int, names, blind=None, first: int = 0) -> None:
-    print(
-        f"Coverage over {campaigns} campaigns of each kind: joint 95 % region, 95 % intervals of all parameters, χ²/dof"
-    )
-    for name in names or KINDS:
-        one = KINDS[name]()
-        inside, intervals, chi = [], [], []
-        for seed in range(first, first + campaigns):
-            data = unstated(one.drawn(np.random.default_rng(seed)), (blind or {}).get(name, ()))
-            answer = calibrate_by_instruments(one.model, data, start=one.start, fixed=one.fixed)
-            free = [i for i, each in enumerate(one.model.names) if each in answer.estimate.names]
-            error = answer.departure_from(one.truth)[free]
-            C = answer.estimate.region.covariance[: len(free), : len(free)]
-            s, V = np.linalg.eigh(C)
-            seen = s > 1e-9 * s[-1]
-            distance = float(((V.T @ error)[seen] ** 2 / s[seen]).sum())
-            n, dof = int(seen.sum()), answer.estimate.region.dof
-            inside.append(distance <= (chi2.isf(0.05, n) if np.isinf(dof) else n * f_distribution.isf(0.05, n, dof)))
-            intervals.append(abs(error) <= answer.estimate.half_widths()[: len(free)])
-            chi.append(answer.estimate.stats.chi_squared or np.nan)
-        print(
-            f"  {name:10s} {100 * np.mean(inside):5.1f} %   {100 * np.mean(intervals):5.1f} %   {np.mean(chi):.3f}",
-            flush=True,
-        )
-
-
-def unstated(data: Measurements, names) -> Measurements:
-    """The measurements without the noise of some instruments."""
-    instruments = tuple(replace(one, sigma=None) if one.name in names else one for one in data.instruments)
-    own = None if "readings" in names else data.reading_sigma
-    return replace(data, reading_sigma=own, instruments=instruments)
-
-
 def nested(campaigns: int) -> None:
     """How often straight printers are called bent, and bent ones straight."""
     groups = {name: RodDelta.NESTED[name] for name in ("lean of the towers", "unequal rods")}
@@ -196,23 +139,15 @@ def nested(campaigns: int) -> None:
 
 def main() -> None:
     numbers = [int(each) for each in sys.argv[1:] if each.isdigit()]
-    campaigns, first = (*numbers, *(200, 0)[len(numbers) :])[:2]
-    names = [each for each in sys.argv[1:] if each in KINDS]
-    chosen = [each for each in sys.argv[1:] if not each.isdigit() and each not in KINDS]
-    chosen = chosen or (["coverage"] if names else ["speed", "growth", "coverage", "noise", "nested"])
+    chosen = [each for each in sys.argv[1:] if not each.isdigit()] or ["speed", "growth", "nested"]
     print(__doc__.splitlines()[0])
     if "speed" in chosen:
         speed()
     if "growth" in chosen:
         growth()
-    if "coverage" in chosen:
-        coverage(campaigns, names, first=first)
-    if "noise" in chosen:
-        print("Noise that is not stated:", "; ".join(f"{name}: {', '.join(of)}" for name, of in BLIND.items()))
-        coverage(campaigns, names or BLIND, BLIND, first)
     if "nested" in chosen:
         print("Nested models of a delta printer, 40 poses of a reflector with σ = 0.02 mm, tests at the level 0.001")
-        nested(max(campaigns // 2, 1))
+        nested(numbers[0] if numbers else 100)
 
 
 if __name__ == "__main__":

@@ -348,7 +348,8 @@ class ConfidenceEllipsoid(ArrayValue):
     """A Gaussian belief about θ: mean `center`, `covariance`, and the ellipsoid that holds `level` of it.
 
     With finite `dof` the scale of the covariance was itself estimated from data with that many degrees of freedom, and
-    Fisher's and Student's distributions replace the Gaussian's.
+    Fisher's and Student's distributions replace the Gaussian's. Where correlations were estimated too, the joint region
+    is wider than by one common scale: it has fewer degrees of freedom, `joint_dof`.
 
     Examples:
         >>> belief = ConfidenceEllipsoid([1.0], [[0.04]])
@@ -362,6 +363,8 @@ class ConfidenceEllipsoid(ArrayValue):
     covariance: Array
     level: float = 0.95
     dof: float = inf
+    joint_dof: float | None = None
+    """Degrees of freedom of the joint region; None: those of single unknowns."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "center", array(self.center, "ConfidenceEllipsoid.center", ndim=1))
@@ -369,6 +372,8 @@ class ConfidenceEllipsoid(ArrayValue):
         object.__setattr__(self, "covariance", covariance)
         require(0 < self.level < 1, f"a confidence level lies between 0 and 1, but level = {self.level}")
         require(self.dof > 0, f"degrees of freedom must be positive, but dof = {self.dof}")
+        fits = self.joint_dof is None or self.joint_dof > 0
+        require(fits, f"degrees of freedom must be positive, but joint_dof = {self.joint_dof}")
 
     @property
     def sigma(self) -> Array:
@@ -389,10 +394,8 @@ class ConfidenceEllipsoid(ArrayValue):
         from scipy import special  # noqa: PLC0415 - start-up time
 
         p = len(self.center)
-        if self.dof == inf:
-            radius_squared = special.chdtri(p, 1 - self.level)
-        else:
-            radius_squared = p * special.fdtri(p, self.dof, self.level)
+        dof = self.dof if self.joint_dof is None or p == 1 else self.joint_dof
+        radius_squared = special.chdtri(p, 1 - self.level) if dof == inf else p * special.fdtri(p, dof, self.level)
         return Ellipsoid(self.center, radius_squared * self.covariance)
 
     @np.errstate(all="ignore")
@@ -413,7 +416,7 @@ class ConfidenceEllipsoid(ArrayValue):
 
     def project(self, axes: Sequence[int]) -> Self:
         keep = list(axes)
-        return type(self)(self.center[keep], self.covariance[np.ix_(keep, keep)], self.level, self.dof)
+        return type(self)(self.center[keep], self.covariance[np.ix_(keep, keep)], self.level, self.dof, self.joint_dof)
 
     def outline(self, axes: tuple[int, int], n_points: int = 200) -> Array:
         return self.project(axes).ellipsoid.outline((0, 1), n_points)

@@ -12,7 +12,7 @@ from gough.core.errors import require
 from gough.core.text import command_line
 from gough.papers.new_calibration import write_new_calibration
 from gough.papers.new_study import repetition, write_new_study
-from gough.robots import KINEMATICS, ROBOTS
+from gough.robots import BY_INSTRUMENTS, KINEMATICS, ROBOTS
 
 _ROBOT = "h4"
 
@@ -42,7 +42,10 @@ def new(
     ] = None,
     calibration: Annotated[
         str,
-        typer.Option(help=f"Calibration study of a family instead: {', '.join(KINEMATICS)}.", show_default=False),
+        typer.Option(
+            help=f"Calibration study of a family instead: {', '.join((*KINEMATICS, *BY_INSTRUMENTS))}.",
+            show_default=False,
+        ),
     ] = "",
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the simulated data.")] = 1,
 ) -> None:

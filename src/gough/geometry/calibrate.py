@@ -20,6 +20,7 @@ from gough.geometry.alignment import aligned as aligned_blueprint
 from gough.geometry.alignment import frames_of_translations
 from gough.geometry.beliefs import believed, matching, require_tolerance
 from gough.geometry.chain_equations import ChainEquations
+from gough.geometry.chain_noise import with_chain_noise
 from gough.geometry.common_errors import with_common_errors
 from gough.geometry.descent import Arrived, approach, approach_robustly
 from gough.geometry.diagnosis import Diagnosis, conventions, effects, is_doubtful, warnings
@@ -137,6 +138,8 @@ def calibrate(
         )
         raise InputError(f"the {model.name} cannot be calibrated from these poses: {why} ({error})") from error
     values, answer = _values(problem, answer, near)
+    if not _states_noise(begun) and isinstance(problem.unknowns.prior, Box):
+        answer = with_chain_noise(answer, problem, values)
     factor = float(values[-1]) if scale else 1.0
     parameters = values[: len(model.names)]
     found_frames = placed.found(values[len(model.names) + len(model.chains) :], factor, answer)

@@ -1,4 +1,4 @@
-"""A new calibration study in a folder of its own, with simulated poses if wanted."""
+"""A new calibration study in a folder of its own, with simulated measurements if wanted."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,13 +10,19 @@ from gough.core.rotations import exp
 from gough.core.text import visible
 from gough.data import Poses, write_poses
 from gough.report import empty_folder
-from gough.robots import KinematicModel
+from gough.robots import BY_INSTRUMENTS, KinematicModel
 from gough.studies.calibration_scaffold import (
     POSES,
     VALIDATION,
     calibration_model,
     calibration_readme_text,
     calibration_study_text,
+)
+from gough.studies.instrument_scaffold import (
+    MEASUREMENTS,
+    instrument_readme_text,
+    instrument_study_text,
+    simulated_measurements,
 )
 
 _WORKSPACE = {
@@ -49,6 +55,14 @@ def write_new_calibration(folder: Path, family: str, *, seed: int | None = None)
     Raises:
         InputError: there is no such family, or the folder is not empty.
     """
+    title = visible(folder.resolve().name)
+    if family in BY_INSTRUMENTS:
+        texts = {
+            "study.toml": instrument_study_text(family).encode(),
+            "README.md": instrument_readme_text(family, title).encode(),
+        }
+        made = {} if seed is None else {MEASUREMENTS: simulated_measurements(family, np.random.default_rng(seed))}
+        return _written(folder, texts, made)
     model = calibration_model(family)
     noise = None
     if seed is not None:
@@ -60,9 +74,14 @@ def write_new_calibration(folder: Path, family: str, *, seed: int | None = None)
             noise["orientation"] = f"{_ORIENTATION:g} rad"
     texts = {
         "study.toml": calibration_study_text(family, noise).encode(),
-        "README.md": calibration_readme_text(family, visible(folder.resolve().name)).encode(),
+        "README.md": calibration_readme_text(family, title).encode(),
     }
     made = {} if seed is None else _simulated(model, family, np.random.default_rng(seed))
+    return _written(folder, texts, made)
+
+
+def _written(folder: Path, texts: dict[str, bytes], made: dict[str, bytes]) -> list[Path]:
+    """The files in a new or empty folder."""
     with empty_folder(folder):
         for name, content in reversed({**texts, **made}.items()):  # study.toml is the last: the rest is complete
             with new_file(folder / name) as target:

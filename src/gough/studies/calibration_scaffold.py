@@ -7,7 +7,7 @@ import numpy as np
 
 from gough.core.errors import InputError, nearest
 from gough.geometry.machine import dimensions_of_robot
-from gough.robots import KINEMATICS, ROBOTS, GoughPlatform, KinematicModel
+from gough.robots import BY_INSTRUMENTS, KINEMATICS, ROBOTS, GoughPlatform, KinematicModel
 from gough.studies.calibration_schema import KinematicRobotTable
 from gough.studies.robots import dimensions_of, kinematic_model
 
@@ -87,8 +87,10 @@ def calibration_model(family: str) -> KinematicModel:
         InputError: there is no such family; the message lists them.
     """
     if family not in KINEMATICS:
-        known = ", ".join(KINEMATICS)
-        raise InputError(f"no robot for calibration is called '{family}'{nearest(family, KINEMATICS)} (known: {known})")
+        known = (*KINEMATICS, *BY_INSTRUMENTS)
+        raise InputError(
+            f"no robot for calibration is called '{family}'{nearest(family, known)} (known: {', '.join(known)})"
+        )
     if family == "gough":
         return GoughPlatform.deltalab()
     return kinematic_model(KinematicRobotTable(family=family))  # type: ignore[arg-type]

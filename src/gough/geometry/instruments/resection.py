@@ -8,6 +8,8 @@ from gough.core.rotations import cross_matrix, exp, nearest_rotation
 from gough.geometry.instruments.kinds import lens_kernel
 
 _STEPS = 30
+_SETTLED = 1e-8
+"""Steps of rad, and of the size of the points, that end the refinement: it is only a start."""
 _FLAT = 1e-2
 """Points are called flat if their third extent is smaller than this share of the first."""
 
@@ -112,7 +114,7 @@ def _refined(points: Array, rays: Array, start: RigidMotion) -> tuple[RigidMotio
             motion, error, cost, damping = trial, error_there, there, damping / 10
         else:
             damping *= 10
-        if abs(step).max() < 1e-12:
+        if abs(step).max() < _SETTLED:
             break
     return motion, cost
 
