@@ -237,3 +237,60 @@ def test_consistency_keeps_a_drifting_truth_and_refutes_a_faster_one():
     assert check(proof.certificate, proof.problem).holds
     assert isinstance(proof.problem, LinearProblem)
     assert isinstance(proof.problem.noise, Bounded)
+
+
+@pytest.mark.parametrize("kind", ["ellipsoid", "hulls"])
+@pytest.mark.parametrize("began", [0.0, None, -20.0])
+def test_the_admitted_box_grows_from_the_beginning_whenever_that_is(kind, began):
+    """A watch may begin at the time 0, which is a time as any other."""
+    unknowns, drift = Unknowns(["a"], prior=Box([0.0], [1.0])), np.array([0.1])
+    new = InflatingEllipsoid if kind == "ellipsoid" else WindowOfHulls
+    one = new(unknowns, drift, began=began, **({} if kind == "ellipsoid" else {"window": 5.0}))
+    one.take(np.array([[1.0]]), np.array([0.5]), np.array([9.0]), 0.0)
+    box = one.hull(50.0)
+    assert box.lower[0] <= -5.0
+    assert box.upper[0] >= 6.0
+
+
+def test_parameters_drift_while_rows_are_masked():
+    """A robot that stands still gives no rows, but its parameters may have moved when it starts again."""
+    unknowns = Unknowns(["a"], nominal=[0.5], prior=Box([0.0], [1.0]))
+    one = Consistency(unknowns, np.array([0.01]), ("motor",), window=10.0, drift=np.array([0.1]))
+    none, unit = np.zeros((1, 1)), np.ones((1, 1, 1))
+
+    def take(time, y, kept):
+        mask = np.full((1, 1), kept)
+        rows = Rows(np.array([0]), np.array([time]), np.full((1, 1), y), unit, unit, mask, mask[0], none, none, none)
+        return one.take(rows, np.arange(1), none)
+
+    assert take(0.0, 0.5, kept=False) is None
+    assert take(100.0, 10.9, kept=True) is None  # from 1 at 0.1 a second
+    assert take(101.0, 11.3, kept=True) is not None
+
+
+def test_a_watch_begins_with_its_first_sample():
+    stream, _, model = identified()
+    drift = np.full(len(model.unknowns), 1e-6)
+    bound = np.full(model.n, 1.0)
+    watcher = Watcher(model, WatchOptions(bound, rate=1000.0, drift=drift, set="hulls"))
+    times, values = stream.samples(0, 2000, np.random.default_rng(3))
+    run(watcher, times + 7.0, values)
+    assert watcher.consistency.began == 7.0
+    hull, admitted = watcher.set.hull(107.0), model.unknowns.bounds
+    assert (hull.upper >= admitted.upper + 100 * drift).all()
+
+
+@pytest.mark.parametrize("share", [1e-2, 1e-17, 1e-200, 1e-300])
+@pytest.mark.parametrize("scale", [[1.0, 1.0], [1e100, 1e-150]])
+def test_an_inflating_ellipsoid_keeps_the_truth_at_any_scale(scale, share):
+    rng, scale = np.random.default_rng(2), np.array(scale)
+    theta = rng.uniform(-1, 1, 2) * scale
+    drift = share * scale
+    one = InflatingEllipsoid(Unknowns(["a", "b"], prior=Box(theta - scale, theta + scale)), drift, began=0.0)
+    for k in range(1, 30):
+        theta = theta + 0.3 * drift * rng.uniform(-1, 1, 2)
+        W = rng.normal(size=(2, 2)) / scale
+        y = W @ theta
+        one.take(W, y, np.full(2, 1e-11), 0.3 * k)
+        box = one.hull(0.3 * k)
+        assert ((box.lower <= theta) & (theta <= box.upper)).all()

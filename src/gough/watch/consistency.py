@@ -64,6 +64,7 @@ class Consistency:
         self.unknowns, self.bound, self.actuators = unknowns, bound, actuators
         self.window, self.drift, self.lag = window, drift, lag
         self.began: float | None = None
+        """When the parameters were in the admitted box; None: at the first row."""
         self._rows = _Window(len(unknowns))
         self._witness = np.clip(np.asarray(unknowns.nominal), unknowns.bounds.lower, unknowns.bounds.upper)
         self.factor = 0.0
@@ -88,12 +89,15 @@ class Consistency:
             columns: Which columns of the regressor multiply the unknowns.
             known: (M, actuators) part of the efforts whose parameters are known.
         """
-        kept = rows.kept & rows.measured[:, None]
-        at, of = np.nonzero(kept)
-        if not len(at):
+        if not len(rows):
             return None
         now = float(rows.times[-1])
-        self.began = float(rows.times[0]) if self.began is None else self.began
+        self.began = (
+            float(rows.times[0]) if self.began is None else self.began
+        )  # parameters drift while rows are masked
+        at, of = np.nonzero(rows.kept & rows.measured[:, None])
+        if not len(at):
+            return None
         W = rows.W[:, :, columns][at, of]
         spread = None if rows.spread is None else rows.spread[:, :, columns][at, of]
         new = _Window(len(self.unknowns), W, (rows.y - known)[at, of], rows.times[at], of, spread)

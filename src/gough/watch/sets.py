@@ -60,10 +60,8 @@ class InflatingEllipsoid:
         self._time = time
 
     def hull(self, time: float) -> Box:
-        self._advance(max(time, self._time or time))
-        box = self._stream.estimate().region.hull()
-        prior = self._unknowns.bounds
-        return box & (prior if self._drift is None else grown(prior, self._drift, time - (self._began or time)))
+        self._advance(time if self._time is None else max(time, self._time))
+        return self._stream.hull() & grown(self._unknowns.bounds, self._drift, _since(self._began, time))
 
 
 class WindowOfHulls:
@@ -104,10 +102,15 @@ class WindowOfHulls:
     def hull(self, time: float) -> Box:
         while self._boxes and self._boxes[0][0] < time - self._window:
             self._boxes.popleft()
-        box = grown(self._unknowns.bounds, self._drift, time - (self._began or time))
+        box = grown(self._unknowns.bounds, self._drift, _since(self._began, time))
         for at, each in self._boxes:
             box = box & grown(each, self._drift, time - at)
         return box
+
+
+def _since(began: float | None, time: float) -> float:
+    """Seconds since a watch began; none before it did."""
+    return 0.0 if began is None else time - began
 
 
 def grown(box: Box, drift: Array | None, seconds: float) -> Box:

@@ -221,6 +221,9 @@ class Watcher:
             if isinstance(part, Break):
                 found += self._interrupted(part)
             else:
+                if self.consistency.began is None:
+                    self.consistency.began = float(part.times[0])
+                    self.set = self._new_set()
                 self.time = float(part.times[-1])
                 found += self._stuck(part)
                 found += self._watch(self._preparation.take(part))

@@ -18,6 +18,8 @@ from gough.region import Box, ConfidenceEllipsoid, Ellipsoid
 from gough.unknowns import Unknowns
 
 _FORMAT = "gough ellipsoid stream 1"
+_SMALLEST_STEP = 1e-100
+"""Least share of the prior by which an unknown that moves is taken to move."""
 _COUNTS = ("n_rows", "n_updates", "n_missed")
 _FLOATS = frozenset((float, np.float64))
 _FLOAT64 = np.dtype(np.float64)
@@ -162,12 +164,29 @@ class EllipsoidStream:
             return
         U, center, origin, scale = self._parts()
         root = np.linalg.inv(U)
-        P, Q = root @ root.T, p * np.diag((moved / scale) ** 2)
-        kappa = float(np.sqrt(np.trace(Q) / np.trace(P)))
-        total = (1 + kappa) * P + (1 + 1 / kappa) * Q
-        inverse = np.linalg.inv((total + total.T) / 2 * (1 + 1e-12))
-        grown = np.array(np.linalg.cholesky((inverse + inverse.T) / 2).T, dtype=np.float64)
+        # what is smaller would vanish when it is squared
+        step = np.sqrt(p) * np.where(moved > 0, np.maximum(moved / scale, _SMALLEST_STEP), 0.0)
+        kappa = float(np.linalg.norm(step) / np.linalg.norm(root))
+        # factors, not their squares: a flat ellipsoid keeps its digits
+        factors = np.vstack([np.sqrt(1 + kappa) * root.T, np.sqrt(1 + 1 / kappa) * np.diag(step)])
+        triangle = np.asarray(np.linalg.qr(factors[:, ::-1], mode="r"))
+        triangle *= np.where(np.diag(triangle) < 0, -1.0, 1.0)[:, None]
+        grown = np.array(np.linalg.inv(triangle.T[::-1, ::-1] * (1 + 1e-12)), dtype=np.float64)
         self._begin(grown, center, origin, scale, (self.n_rows, self.n_updates, self.n_missed))
+
+    @np.errstate(all="ignore")
+    def hull(self) -> Box:
+        """The smallest box around the ellipsoid, in exact arithmetic; no axis is squared on the way.
+
+        Examples:
+            >>> from gough import Box, Unknowns
+            >>> EllipsoidStream(Unknowns(["mass"], prior=Box([0], [2e-200]))).hull().upper
+            array([2.e-200])
+        """
+        U, center, origin, scale = self._parts()
+        half = np.linalg.norm(np.linalg.inv(U), axis=1) * (1 + 1e-12)
+        lower, upper = (origin + scale * (center + sign * half) for sign in (-1, 1))
+        return Box(np.nextafter(lower, -np.inf), np.nextafter(upper, np.inf))
 
     def _refuse(self, d: Array, y: float, e: float) -> None:
         p = len(self.unknowns)
