@@ -289,7 +289,7 @@ def soak(seconds: float = 60.0, longest: float = 4.0) -> None:
         plain = [json.loads(line) for line in (Path(folder, "straight") / "events.jsonl").read_text().splitlines()]
         # time and number of a proof depend on the pieces in which samples arrive
         same = _told(events) == _told(plain) and [e["number"] for e in events] == list(range(1, len(events) + 1))
-        one, other = ({**each.watcher.status(), "factor": 0.0} for each in (last, straight))
+        one, other = ({**each.watcher.status(), "factor": 0.0, "set_restarts": 0} for each in (last, straight))
         print(
             f"soak of {seconds:g} s with {kills} kill -9: {count} lines, {last.watcher.n_received} samples counted; "
             f"{len(events)} events, {'the same as' if same else 'OTHERS THAN'} without kills; rows, lost and repeated "

@@ -166,6 +166,34 @@ def test_lines_that_are_no_samples_are_one_event_and_too_many_end_the_watch(tmp_
         session(path, tmp_path / "b").run()
 
 
+def test_a_source_that_vanishes_or_is_silent_is_an_event(tmp_path, monkeypatch):
+    path, out = tmp_path / "live.csv", tmp_path / "watch"
+    head = "time," + ",".join(NAMES) + "\n"
+    lines = recorded().splitlines(keepends=True)
+    path.write_text(head + "".join(lines[:300]))
+    monkeypatch.setattr("gough.watch.session._SILENT", 0.2)
+    one = session(path, out, follow=True)
+
+    def shown(event):
+        if "no samples" in event.message:
+            path.unlink()
+        elif "is gone" in event.message:
+            path.write_text(head + "".join(lines[300:600]))
+        else:
+            one.stop()
+
+    one.on_event = shown
+    one.run()
+    told = [each["message"] for each in events(out)]
+    assert told == [
+        "no samples arrive since 0.299 s", f"{path} is gone: it is waited for",
+        f"{path} was replaced or cut: it is read from its beginning",
+    ]  # fmt: skip
+    assert one.watcher.n_received == 300
+    one.resume()
+    assert one.watcher.n_received == 300
+
+
 def get(page, path, **fields):
     connection = HTTPConnection("127.0.0.1", page.port, timeout=5)
     OPEN.append(connection)
@@ -189,13 +217,35 @@ def test_the_page_is_for_this_computer_and_holds_nothing_from_outside():
     page.board.post("event", {"number": 1})
     page.board.post("bands", {"times": [1]})
     page.board.post("event", {"number": 2})
-    answer = get(page, f"/{page.token}/stream", **{"Last-Event-ID": "1"})
-    lines = [answer.fp.readline().decode().strip() for _ in range(9)]
-    assert [line for line in lines if line.startswith("id")] == ["id: 2", "id: 3"]  # what was missed, no more
-    answer.close()
+    run = page.board.run
+    for last, missed in ((f"{run}-1", (2, 3)), ("another-2", (1, 2)), ("", (1, 2))):
+        answer = get(page, f"/{page.token}/stream", **{"Last-Event-ID": last})
+        lines = [answer.fp.readline().decode().strip() for _ in range(9)]
+        # what was missed, no more; all of it by a page of another run
+        assert [line for line in lines if line.startswith("id")] == [f"id: {run}-{number}" for number in missed]
+        answer.close()
     with pytest.raises(InputError, match="choose another --port"):
         LivePage({}, page.port)
     page.close()
+
+
+def test_a_page_finds_the_next_run_where_the_last_one_was(tmp_path):
+    kept = tmp_path / "page.json"
+    first = LivePage({}, kept=kept)
+    address = first.address
+    assert kept.stat().st_mode & 0o077 == 0
+    first.close()
+    second = LivePage({}, kept=kept)
+    assert second.address == address
+    third = LivePage({}, kept=kept)  # the port is taken
+    assert (third.token, third.port != second.port) == (second.token, True)
+    for page in (second, third):
+        page.close()
+    kept.write_text('{"port": 1, "token": "../"}')
+    other = LivePage({}, kept=kept)
+    assert other.token != first.token
+    assert len(other.token) == 24
+    other.close()
 
 
 @pytest.fixture(scope="module")

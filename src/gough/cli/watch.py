@@ -14,7 +14,7 @@ from gough.cli.terminal import answer, say
 from gough.core.errors import require
 from gough.studies.watching import WatchStudy
 from gough.watch import Event, Journal, Session, Watcher, open_source
-from gough.watch.journal import CHECKPOINT, free_folder
+from gough.watch.journal import CHECKPOINT, PAGE, free_folder
 from gough.watch.server import LivePage
 
 _CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
@@ -82,7 +82,8 @@ def watch(
 def _run(session: Session, port: int | None, *, as_json: bool) -> int:
     """Watch until the end; the exit code."""
     if port is not None:
-        session.page = LivePage(session.watcher.about(), port)
+        kept = None if session.checkpoint is None else session.checkpoint.with_name(PAGE)
+        session.page = LivePage(session.watcher.about(), port, kept)
         if as_json:
             _json_status({"type": "page", "address": session.page.address})
         else:

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from gough.checker import save
-from gough.core.errors import InputError
+from gough.core.errors import InputError, require
 from gough.core.files import is_folder
 from gough.data import write_problem
 from gough.watch.events import Event
 from gough.watch.watcher import Found
 
-EVENTS, CHECKPOINT = "events.jsonl", "checkpoint"
+EVENTS, CHECKPOINT, PAGE = "events.jsonl", "checkpoint", "page.json"
 _LATER = 60.0
 """Seconds by which an event may be found later than before the restart."""
 
@@ -37,12 +37,13 @@ class Journal:
             raise InputError(f"{folder} cannot be written: {error.strerror}; choose another by --out") from error
         try:
             _lock(self._file, folder)
-            self._earlier = _events(self._file, folder / EVENTS)
+            self.earlier = _events(self._file, folder / EVENTS)
+            """Events that an earlier run has written, as plain data."""
         except BaseException:
             os.close(self._file)
             raise
         self._end = os.fstat(self._file).st_size
-        self.n_events = len(self._earlier)
+        self.n_events = len(self.earlier)
         """Number of events that were written."""
         self._expected: list[dict[str, Any]] = []
         for each in folder.glob(".*." + 32 * "[0-9a-f]"):  # of a process that was killed while it wrote a file
@@ -50,7 +51,7 @@ class Journal:
 
     def resumed(self, n_events: int) -> None:
         """The watch goes on from where it had found so many events: later ones that are written will be found again."""
-        self._expected = self._earlier[n_events:]
+        self._expected = self.earlier[n_events:]
 
     def write(self, found: Found, show: Callable[[Event], None]) -> None:
         """Write an event with its certificate and show it, unless it was written before the last restart."""
@@ -117,10 +118,11 @@ def _events(file: int, path: Path) -> list[dict[str, Any]]:
     for number, line in enumerate(whole.splitlines(), start=1):
         try:
             one = json.loads(line)
-            known = {"kind": str(one["kind"]), "subject": str(one.get("subject", "")), "time": float(one["time"])}
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            known = isinstance(one["kind"], str) and isinstance(one["time"], int | float) and one["type"] == "event"
+        except (ValueError, KeyError, TypeError) as error:
             raise InputError(f"{path}, line {number} is no event of gough watch: give another folder") from error
-        events.append(known)
+        require(known, f"{path}, line {number} is no event of gough watch: give another folder")
+        events.append(one)
     return events
 
 

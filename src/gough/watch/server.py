@@ -1,13 +1,17 @@
 """The live page: a small server on this computer only, with a secret in its address and nothing from outside."""
 
 import json
+import os
+import re
 import secrets
 import threading
 from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from gough.core.errors import InputError
@@ -30,15 +34,18 @@ class _Message:
     kind: str
     text: str
 
-    @property
-    def data(self) -> bytes:
-        return f"id: {self.number}\nevent: {self.kind}\ndata: {self.text}\n\n".encode()
+    def data(self, run: str) -> bytes:
+        return f"id: {run}-{self.number}\nevent: {self.kind}\ndata: {self.text}\n\n".encode()
 
 
 class Board:
-    """Messages for pages: each has a number, so that a page that connects again gets what it missed."""
+    """Messages for pages: each has a number, so that a page that connects again gets what it missed.
+
+    Numbers begin anew with every run of a watch: a page that knows those of another run gets all messages.
+    """
 
     def __init__(self) -> None:
+        self.run = secrets.token_hex(4)
         self._news = threading.Condition()
         self._messages: deque[_Message] = deque(maxlen=_FRAMES)
         self._events: deque[_Message] = deque(maxlen=_EVENTS)
@@ -66,6 +73,12 @@ class Board:
             self.is_over = True
         self.post("end", {})
 
+    def number_of(self, last: str) -> int:
+        """The number of the last message that a page has got, from what it says; 0 where it is of another run."""
+        run, _, number = last.partition("-")
+        known = run == self.run and number.isdecimal() and number.isascii() and len(number) < 16
+        return int(number) if known else 0
+
     def after(self, number: int, wait: float) -> list[_Message]:
         """Messages after a number, in order; none if nothing comes within `wait` seconds."""
         with self._news:
@@ -76,21 +89,22 @@ class Board:
 
 
 class LivePage:
-    """Serves the page of a watch on loopback, at an address with a random token; it runs in its own threads."""
+    """Serves the page of a watch on loopback, at an address with a random token; it runs in its own threads.
 
-    def __init__(self, about: Mapping[str, Any], port: int = 0) -> None:
+    With a file in which port and token are kept, a page that is open finds the next run of the watch again.
+    """
+
+    def __init__(self, about: Mapping[str, Any], port: int = 0, kept: Path | None = None) -> None:
         self.board = Board()
-        self.token = secrets.token_urlsafe(18)
+        before, self.token = _kept(kept)
         template = files("gough.watch").joinpath("page.html").read_text(encoding="utf-8")
         # "<" cannot end the script in which the text stands
         self._page = template.replace("ABOUT", json.dumps(dict(about)).replace("<", "\\u003c"), 1)
-        try:
-            self._server = _Server((HOST, port), _Handler)
-        except (OSError, OverflowError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise InputError(f"the page cannot be served on port {port}: {reason}; choose another --port") from error
+        self._server = _server(port, before)
         self._server.page = self
         self.port = int(self._server.server_address[1])
+        if kept is not None:
+            _keep(kept, self.port, self.token)
         self.viewers = threading.BoundedSemaphore(_VIEWERS)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.2,), daemon=True)
         self._thread.start()
@@ -114,6 +128,39 @@ class LivePage:
             "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
         )
         return self._page.replace("NONCE", nonce).encode(), policy
+
+
+def _server(port: int, before: int) -> "_Server":
+    """A server on this port; where none is asked for, on that of the last run, or on a free one."""
+    if port == 0 and before:
+        with suppress(OSError, OverflowError):
+            return _Server((HOST, before), _Handler)
+    try:
+        return _Server((HOST, port), _Handler)
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"the page cannot be served on port {port}: {reason}; choose another --port") from error
+
+
+def _kept(path: Path | None) -> tuple[int, str]:
+    """Port and token of the last run; 0 and a new token where there are none that can be used."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        if path is not None:
+            data = json.loads(path.read_text(encoding="utf-8"))
+            port, token = data["port"], data["token"]
+            if type(port) is int and isinstance(token, str) and re.fullmatch(r"[\w-]{24}", token, re.ASCII):
+                return port, token
+    return 0, secrets.token_urlsafe(18)
+
+
+def _keep(path: Path, port: int, token: str) -> None:
+    """Write port and token to a file that only this user can read."""
+    path.unlink(missing_ok=True)
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        os.write(file, json.dumps({"port": port, "token": token}).encode())
+    finally:
+        os.close(file)
 
 
 class _Server(ThreadingHTTPServer):
@@ -184,12 +231,12 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.close_connection = True
-        last = self.headers.get("Last-Event-ID", "")
-        number = int(last) if last.isdecimal() and last.isascii() and len(last) < 16 else 0
+        board = self.server.page.board
+        number = board.number_of(self.headers.get("Last-Event-ID", ""))
         self.wfile.write(b"retry: 1000\n\n")
         while True:
-            messages = self.server.page.board.after(number, _BEAT)
-            self.wfile.write(b"".join(each.data for each in messages) or b": alive\n\n")
+            messages = board.after(number, _BEAT)
+            self.wfile.write(b"".join(each.data(board.run) for each in messages) or b": alive\n\n")
             self.wfile.flush()
             if messages:
                 number = messages[-1].number

@@ -17,6 +17,8 @@ from gough.watch.watcher import Found, Watcher
 
 _WAIT = 0.05
 """Seconds that a source may take to answer."""
+_SILENT = 5.0
+"""Seconds without a sample of a source that is live before that is an event."""
 _FAULTS = 1000
 """Lines in a row that are no samples before a watch gives up."""
 
@@ -40,6 +42,8 @@ class Session:
     _in_a_row: int = 0
     _unreadable: Latch = field(default_factory=lambda: Latch(60.0))
     _is_stopped: bool = False
+    _heard: float | None = None
+    """When the last samples came, by the clock of this computer; None before the first, and after silence was said."""
 
     def resume(self) -> bool:
         """Go on from the checkpoint, if there is one; says whether there is.
@@ -82,6 +86,8 @@ class Session:
         """Watch until the source ends or `stop` is called."""
         if self.page is not None:
             page = self.page
+            for event in self.journal.earlier:
+                page.board.post("event", event)
             self.watcher.on_bands = lambda bands: page.board.post(
                 "bands", {name: value.tolist() for name, value in vars(bands).items()}
             )
@@ -116,16 +122,25 @@ class Session:
         return {**self.watcher.status(), "events": self.journal.n_events, "unreadable": self._bad}
 
     def _take(self, batch: Batch) -> None:
-        found: list[Found] = []
+        found: list[Found] = self.watcher.take(batch.times, batch.values) if len(batch) else []
         if batch.bad:
             found += self._faulty(batch)
         elif len(batch):
             self._in_a_row = 0
             self._unreadable.absent(self.watcher.time)
-        if len(batch):
-            found += self.watcher.take(batch.times, batch.values)
+        found += self._observed(batch)
         for each in found:
             self.journal.write(each, self._show)
+
+    def _observed(self, batch: Batch) -> list[Found]:
+        """Events of the source itself: what it notes, and silence."""
+        notes, now = list(batch.notes), time.monotonic()
+        if len(batch):
+            self._heard = now
+        elif self.source.is_live and self._heard is not None and now - self._heard > _SILENT:
+            self._heard = None
+            notes.append(f"no samples arrive since {self.watcher.time:.3f} s")
+        return [self.watcher.raised(kinds.DATA, self.source.name, note, {}) for note in notes]
 
     def _faulty(self, batch: Batch) -> list[Found]:
         """One event for lines that cannot be read; too many in a row end the watch."""

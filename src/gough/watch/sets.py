@@ -19,6 +19,9 @@ _UP = 1 + 1e-9
 class DriftingSet(Protocol):
     """A set that holds the parameters of now; it *changes* with every block of rows."""
 
+    n_restarts: int
+    """How often rows contradicted it, so that it began anew, or a part of it was empty."""
+
     def take(self, W: Array, y: Array, e: Array, time: float) -> None:
         """Take in rows |y − W θ(time)| ≤ e: bounds are those of the instant `time`, see `Consistency`."""
         ...
@@ -79,6 +82,7 @@ class WindowOfHulls:
         self._unknowns, self._drift = unknowns, drift
         self._window, self._length = window, window / pieces
         self._began = began
+        self.n_restarts = 0
         self._start = 0.0
         self._rows: list[tuple[Array, Array, Array, float]] = []
         self._boxes: deque[tuple[float, Box]] = deque()
@@ -97,6 +101,7 @@ class WindowOfHulls:
             moved = 0.0 if self._drift is None else np.abs(D) @ self._drift * (time - at) * _UP
             piece.update_many(D, values, (radius + moved) * _UP)
         self._boxes.append((time, piece.estimate().region.hull()))
+        self.n_restarts += self._boxes[-1][1].is_empty
         self._rows = []
 
     def hull(self, time: float) -> Box:

@@ -31,6 +31,8 @@ _QUIET = 1.0
 """Seconds inside of the range after which leaving it is a new event."""
 _MESSY = 60.0
 """Seconds without a gap after which a gap is a new event."""
+_MISSING = 100
+"""Samples in a row without a value that are an event."""
 _DRAWN = 0.04
 """Seconds from one row to the next that is drawn."""
 
@@ -135,6 +137,8 @@ class Watcher:
         self.on_bands: Callable[[Bands], None] | None = None
         """Called with rows for a page, at most 25 a second of the stream."""
         self._drawn = -inf
+        self._incomplete = 0
+        self._missing = Latch(_MESSY)
         self._waiting: list[tuple[Array, Array]] = []
         self._grid: Grid | None = None
         if options.rate is not None:
@@ -204,19 +208,23 @@ class Watcher:
         """
         self.n_received += len(times)
         whole = np.isfinite(values).all(axis=1) & np.isfinite(times)
-        if not whole.all():
+        found: list[Found] = []
+        if whole.all():
+            self._incomplete = 0
+            self._missing.absent(self.time)
+        else:
+            found += self._without_values(values, whole)
             times, values = times[whole], values[whole]
         if not len(times):
-            return []
+            return found
         if self._grid is None:
             self._waiting.append((times, values))
             if sum(len(each) for each, _ in self._waiting) < _FIRST:
-                return []
+                return found
             times, values = (np.concatenate([each[k] for each in self._waiting]) for k in (0, 1))
             self._waiting = []
             self._begin(_rate_of(times))
         assert self._grid is not None
-        found: list[Found] = []
         for part in self._grid.take(times, values):
             if isinstance(part, Break):
                 found += self._interrupted(part)
@@ -228,6 +236,22 @@ class Watcher:
                 found += self._stuck(part)
                 found += self._watch(self._preparation.take(part))
         return found
+
+    def _without_values(self, values: Array, whole: Mask) -> list[Found]:
+        """An event where many samples in a row lack a value; single ones are lost samples."""
+        before = self._incomplete
+        runs = np.diff(np.concatenate([[-1 - before], np.flatnonzero(whole), [len(whole)]])) - 1
+        self._incomplete = int(runs[-1])
+        long = runs >= _MISSING
+        long[0] &= before < _MISSING
+        if not long.any() or not self._missing.met(self.time):
+            return []
+        robot = self.model.robot
+        names = (*robot.coordinates, *(f"effort of {name}" for name in robot.actuators))
+        known = np.isfinite(values).all(axis=0).tolist()
+        lost = [name for name, is_known in zip(names, known, strict=True) if not is_known]
+        text = f"{int(runs[long].max())} samples in a row have no number for {', '.join(lost) or 'the time'}"
+        return [self._event(kinds.DATA, "", text, "observed", {"samples": int(runs[long].max())})]
 
     def _interrupted(self, gap: Break) -> list[Found]:
         self._preparation.restart()
@@ -431,6 +455,8 @@ class Watcher:
             "events": self.n_events, "rate": g.rate, "delay": self.delay, "lost": g.n_lost, "repeated": g.n_repeated,
             "breaks": g.n_breaks, "learned": self.tests.is_learned, "factor": self.consistency.factor,
         }  # fmt: skip
+        if self.set is not None:
+            status["set_restarts"] = self.set.n_restarts
         payload = self.payload()
         if payload is not None:
             status["payload"] = payload.to_dict()
@@ -456,6 +482,7 @@ class Watcher:
         """Arrays, numbers and texts from which `restore` continues."""
         state: dict[str, Any] = {name: getattr(self, name) for name in _COUNTS}
         state["waiting"] = [list(pair) for pair in self._waiting]
+        state["incomplete"] = [self._incomplete, self._missing.last]
         if self._grid is None:
             return state
         parts = {name: getattr(self, name).state() for name in _PARTS}
@@ -469,6 +496,7 @@ class Watcher:
         for name in _COUNTS:
             setattr(self, name, state[name])
         self._waiting = [(np.array(times), np.array(values)) for times, values in state["waiting"]]
+        self._incomplete, self._missing.last = state["incomplete"]
         if "parts" not in state:
             return
         self._begin(float(state["parts"]["_grid"]["rate"]))

@@ -44,10 +44,15 @@ class GrowingFile:
             raise InputError(f"{path} cannot be read: {error.strerror}") from error
         self._decoder = LineDecoder(channels, self.name)
         self._offset = 0
+        self._is_gone = False
 
     @property
     def name(self) -> str:
         return str(self.path)
+
+    @property
+    def is_live(self) -> bool:
+        return self._follow
 
     def read(self, wait: float) -> Batch | None:
         """Samples of the lines that were appended; None at the end of a file that is not followed."""
@@ -59,6 +64,8 @@ class GrowingFile:
                 return batch_of(self._decoder.take(data), self.name)
             if self._is_replaced():
                 return self._reopened()
+            if self._follow and self._vanished():
+                return self._noted(f"{self.name} is gone: it is waited for")
             if not self._follow:
                 last = batch_of(self._decoder.end(), self.name)
                 return last if len(last) or last.bad else None
@@ -77,8 +84,20 @@ class GrowingFile:
         self._file.close()
         self._file = self.path.open("rb")
         self._offset, self._decoder = 0, LineDecoder(self.channels, self.name)
-        note = f"{self.name} was replaced or cut: it is read from its beginning"
-        return _noted(Batch.nothing(len(self.channels.names)), note)
+        return self._noted(f"{self.name} was replaced or cut: it is read from its beginning")
+
+    def _vanished(self) -> bool:
+        """Whether the file is gone, said once; one that is replaced is away for a moment only."""
+        was, self._is_gone = self._is_gone, not self.path.exists()
+        if not self._is_gone or was:
+            return False
+        time.sleep(0.05)
+        self._is_gone = not self.path.exists()
+        return self._is_gone
+
+    def _noted(self, note: str) -> Batch:
+        nothing = Batch.nothing(len(self.channels.names))
+        return Batch(nothing.times, nothing.values, notes=(note,))
 
     def position(self) -> dict[str, Any]:
         done = self._offset - self._decoder.n_waiting
@@ -86,13 +105,13 @@ class GrowingFile:
 
     def _mark(self, size: int) -> str:
         """Digest of the first bytes."""
-        with self.path.open("rb") as file:
-            return f"{size}:{sha256(file.read(size)).hexdigest()}"
+        first = os.pread(self._file.fileno(), size, 0)  # also where the name of the file is gone
+        return f"{size}:{sha256(first).hexdigest()}"
 
     def resume(self, position: Mapping[str, Any]) -> None:
         require(position.get("kind") == "file", "the checkpoint is of another kind of source")
         offset, mark = int(position["offset"]), str(position["mark"])
-        size = self.path.stat().st_size
+        size = os.fstat(self._file.fileno()).st_size
         fits = size >= offset and self._mark(int(mark.partition(":")[0])) == mark
         require(
             fits,
@@ -107,14 +126,11 @@ class GrowingFile:
         self._file.close()
 
 
-def _noted(batch: Batch, note: str) -> Batch:
-    return Batch(batch.times, batch.values, batch.bad, (*batch.notes, note))
-
-
 class StandardInput:
     """Lines of CSV or JSON on standard input, or on another open file descriptor."""
 
     can_resume = False
+    is_live = True
     name = "standard input"
 
     def __init__(self, channels: Channels, descriptor: int = 0) -> None:

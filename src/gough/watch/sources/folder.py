@@ -31,6 +31,7 @@ class RecordingFolder:
     """
 
     can_resume = True
+    is_live = False
 
     def __init__(self, path: Path, reader: Reader, channels: int, *, settled: float = 1.0, follow: bool = True) -> None:
         self.path, self._reader, self._channels = path, reader, channels

@@ -26,6 +26,7 @@ _LARGEST = 1 << 22
 
 class _NoResume:
     can_resume = False
+    is_live = True
     name = ""
 
     def position(self) -> dict[str, Any]:

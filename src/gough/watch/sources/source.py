@@ -44,6 +44,11 @@ class Source(Protocol):
         """Whether `position` and `resume` lose no sample and repeat none."""
         ...
 
+    @property
+    def is_live(self) -> bool:
+        """Whether samples arrive while the robot runs, so that silence is worth an event."""
+        ...
+
     def read(self, wait: float) -> Batch | None:
         """Samples that arrived, none if nothing came within `wait` seconds; None once the stream has ended."""
         ...
