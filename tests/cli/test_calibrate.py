@@ -140,6 +140,10 @@ def test_a_printers_configuration_is_enough(tmp_path, capsys):
             "poses cannot be read: there is no such file; did",
         ),
         (lambda t: t + '[printer]\nfile = "printer.cfg"\n', "leave out"),
+        (
+            lambda t: t.replace("others.csv", "poses.csv"),
+            r"line 8, .poses. validation: 64 of 64 validation poses take part .*first is pose 0 \(line 2\)",
+        ),
     ],
 )
 def test_refusals_name_the_line(study, change, message):

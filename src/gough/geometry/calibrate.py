@@ -27,7 +27,7 @@ from gough.geometry.diagnosis import Diagnosis, conventions, effects, is_doubtfu
 from gough.geometry.framed import base_names, moved_frames, platform_names
 from gough.geometry.frames import Frames, Placement, StatedFrames, require_of_robot
 from gough.geometry.geometric import BASE, PLATFORM, SCALE, geometric
-from gough.geometry.held_out import HeldOut, closure, held_out
+from gough.geometry.held_out import HeldOut, closure, held_out, require_held_out
 from gough.geometry.reading_noise import ReadingNoise, reading_noise
 from gough.geometry.results import Calibrated, ChainFit, shown_unit
 from gough.methods import GaussMarkov, GaussNewton, Huber, RobustLeastSquares, WeightedLeastSquares, identifiability
@@ -101,6 +101,8 @@ def calibrate(
     model = kinematic_model(robot)
     poses = poses_of(model, poses)
     validation = None if validation is None else poses_of(model, validation, "validation")
+    if validation is not None:
+        require_held_out(poses, validation)
     if not isinstance(frames, StatedFrames):
         one_of(frames, "frames", ("robot", "instrument"))
     scale, robust = flag(scale, "scale"), flag(robust, "robust")

@@ -26,7 +26,7 @@ from gough.geometry.descent import approach
 from gough.geometry.framed import base_names, framed, motion_of, moved_frames, platform_names
 from gough.geometry.frames import Frames, StatedFrames, hand_eye, procrustes
 from gough.geometry.geometric import BASE, gain_names
-from gough.geometry.held_out import HeldOut, held_out
+from gough.geometry.held_out import HeldOut, held_out, require_held_out
 from gough.geometry.machine import MachineGeometry, with_values
 from gough.problem import NonlinearProblem
 from gough.robots import GoughPlatform, KinematicModel
@@ -307,6 +307,8 @@ def recalibrate(
     model = geometry.model
     seen = poses_of(model, poses)
     others = None if validation is None else poses_of(model, validation, "validation")
+    if others is not None:
+        require_held_out(seen, others)
     require(
         geometry.closure is not None and geometry.spare > 0,
         "the geometry does not state what its calibration left of the closure: use the geometry.toml of a calibration "

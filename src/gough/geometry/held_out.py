@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gough.core.arrays import Array, ArrayValue
-from gough.core.errors import InputError
+from gough.core.errors import InputError, require
 from gough.core.rotations import angle_between
 from gough.core.tables import Table, table
 from gough.core.text import counted, number
@@ -155,6 +155,38 @@ def held_out(model: KinematicModel, poses: Poses, before: Array, after: Array, *
         other,
         tuple(map(poses.label, range(len(poses)))),
     )
+
+
+def require_held_out(poses: Poses, validation: Poses) -> None:
+    """Refuse validation poses that take part in the calibration: their errors are residuals, not those of predictions.
+
+    A pose takes part if another one has the same position and the same readings in double precision.
+
+    Raises:
+        InputError: a pose is in both; with its place.
+
+    Examples:
+        >>> poses = Poses([[0.0, 0.0, 0.3], [0.01, 0.0, 0.3]], None, [[0.1, 0.2, 0.3], [0.1, 0.2, 0.4]])
+        >>> require_held_out(poses.select([0]), poses.select([1]))
+        >>> require_held_out(poses, poses.select([1]))
+        Traceback (most recent call last):
+        ...
+        gough.core.errors.InputError: 1 of 1 validation pose takes part in the calibration too (the first is pose 0): \
+validation needs other poses; leave them out of one of the files, or state no validation
+    """
+    taken = {_measured(poses, k) for k in range(len(poses))}
+    both = [k for k in range(len(validation)) if _measured(validation, k) in taken]
+    require(
+        not both,
+        f"{len(both)} of {counted(len(validation), 'validation pose')} {'takes' if len(both) == 1 else 'take'} part in "
+        f"the calibration too (the first is pose {validation.label(both[0]) if both else ''}): validation needs other "
+        "poses; leave them out of one of the files, or state no validation",
+    )
+
+
+def _measured(poses: Poses, k: int) -> bytes:
+    """Position and readings of a pose; negative zeros as zeros."""
+    return bytes((np.concatenate([poses.position[k], poses.readings[k]]) + 0.0).data)
 
 
 def closure(model: KinematicModel, theta: Array, seen: PlatformPoses, readings: Array) -> Array:

@@ -26,6 +26,7 @@ from gough.geometry import (
 )
 from gough.geometry.beliefs import matching, require_one_belief
 from gough.geometry.calibrate import require_frames_of
+from gough.geometry.held_out import require_held_out
 from gough.geometry.machine import FAMILIES
 from gough.report.calibration.page import calibration_documents, printer_documents
 from gough.report.certification import certification_documents, certified_printer_documents
@@ -201,6 +202,9 @@ class CalibrationStudy(KinematicStudy, purposes=("poses", "printer")):
     def _calibrated(self) -> Calibrated:
         table, model = self.table.calibration, self.model
         poses, validation = self.poses(), self.validation()
+        if validation is not None:
+            with self.at("poses", "validation"):
+                require_held_out(poses, validation)
         options: dict[str, Any] = {"fixed": table.fixed, "scale": table.scale, "robust": table.robust}
         options["tolerance"] = self._tolerance()
         options["frames"] = self.frames or table.frames
