@@ -70,6 +70,48 @@ def test_both_of_two_outliers_are_named(rng):
         assert "robust" not in accused[0].words
 
 
+def with_one_wrong(rng, n, wrong, by):
+    """What `calibrate` says of n poses, one of which is off."""
+    poses = campaign(rng, n).poses
+    position = poses.position.copy()
+    position[wrong, 0] += by
+    try:
+        return " ".join(calibrate(ROBOT, replace(poses, position=position)).verdicts)
+    except GoughError as error:  # it may spoil the whole calibration
+        return str(error)
+
+
+@pytest.mark.parametrize("wrong", [0, 4, 7])
+def test_of_eight_poses_none_is_named(wrong, rng):
+    """Without any one of them, 42 equations are left for 42 unknowns: each explains all."""
+    words = with_one_wrong(rng, 8, wrong, 5e-3)
+    assert "do not show which pose is wrong" in words
+    assert "Measure at least 1 more pose" in words
+    assert "does not fit the others" not in words
+
+
+def test_wrong_values_in_fixed_are_named_with_their_change(rng):
+    """Against the truth: the joints of leg 1 are held 2 mm off, or only one coordinate."""
+    of = campaign(rng, 24)
+    names = [name for name in ROBOT.names if name[1] == "1"]
+    start = of.theta.copy()
+    start[: len(names)] += 2e-3 * np.array([1, -1, 1, -1, 1, -1, 1])
+    for held, wrong in (
+        (names, start),
+        (["a3x", "a3y", "l3"], of.theta + 3e-3 * (np.array(ROBOT.names) == "a3x")),
+    ):
+        accused = calibrate(ROBOT, of.poses, fixed=held, start=wrong).diagnosis.accusations
+        assert accused[0].mistake == "fixed values"
+        assert accused[0].words.startswith("Values in fixed are wrong")
+    assert float(accused[0].words.split("a3x by ")[1].split(" ")[0]) == pytest.approx(-3.0, abs=0.5)
+    assert calibrate(ROBOT, of.poses, fixed=names, start=of.theta).diagnosis.accusations == ()
+
+
+def test_of_nine_poses_the_wrong_one_is_named(rng):
+    for wrong in (0, 4, 8):
+        assert f"Pose {wrong} does not fit the others" in with_one_wrong(rng, 9, wrong, 2e-3)
+
+
 def test_a_pose_that_is_left_out_removes_what_the_hat_matrix_says(rng):
     """Against the sum of squares of the linear model without the pose, solved anew."""
     of = campaign(rng, 14)

@@ -4,7 +4,7 @@ import re
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import MISSING, fields, is_dataclass
-from math import floor, isfinite, log10
+from math import floor, isfinite, log10, pi
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +155,18 @@ def counted(count: int, noun: str) -> str:
         ('1 pose', '12 poses')
     """
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def shown_unit(unit: str) -> tuple[str, float]:
+    """The unit in which a person reads a length or an angle, and the factor to it.
+
+    Examples:
+        >>> shown_unit("m"), shown_unit("m/rev")
+        (('mm', 1000.0), ('mm/rev', 1000.0))
+    """
+    if unit == "m" or unit.startswith("m/"):
+        return f"m{unit}", 1e3
+    return ("°", 180 / pi) if unit == "rad" else (unit, 1.0)
 
 
 def pose_label(pose: int, places: Sequence[str] = ()) -> str:

@@ -12,7 +12,7 @@ from gough.core.arrays import Array
 from gough.core.errors import GoughError, InputError, require
 from gough.core.rigid import RigidMotion
 from gough.core.rotations import exp, log
-from gough.core.text import number
+from gough.core.text import number, shown_unit
 from gough.data import Poses
 from gough.data.pose_files import poses_of
 from gough.estimates import Estimate, EstimationError, Status
@@ -23,13 +23,13 @@ from gough.geometry.chain_equations import ChainEquations
 from gough.geometry.chain_noise import with_chain_noise
 from gough.geometry.common_errors import with_common_errors
 from gough.geometry.descent import Arrived, approach, approach_robustly
-from gough.geometry.diagnosis import Diagnosis, conventions, effects, is_doubtful, warnings
+from gough.geometry.diagnosis import UNTOLD, Diagnosis, conventions, effects, is_doubtful, warnings
 from gough.geometry.framed import base_names, moved_frames, platform_names
 from gough.geometry.frames import Frames, Placement, StatedFrames, require_of_robot
 from gough.geometry.geometric import BASE, PLATFORM, SCALE, geometric
 from gough.geometry.held_out import HeldOut, closure, held_out, require_held_out
 from gough.geometry.reading_noise import ReadingNoise, reading_noise
-from gough.geometry.results import Calibrated, ChainFit, shown_unit
+from gough.geometry.results import Calibrated, ChainFit
 from gough.methods import GaussMarkov, GaussNewton, Huber, RobustLeastSquares, WeightedLeastSquares, identifiability
 from gough.problem import NonlinearProblem
 from gough.region import Box, ConfidenceEllipsoid
@@ -419,7 +419,7 @@ def _failed(model: KinematicModel, answer: Estimate, diagnosis: Diagnosis, suspe
     reasons = [each.words for each in diagnosis.accusations] or list(suspects)
     if answer.status is not Status.MAX_STEPS:
         return EstimationError(replace(answer, notes=("\n".join([*reasons, *answer.notes]),)))
-    only_outliers = all(each.mistake == "outliers" for each in diagnosis.accusations)
+    only_outliers = all(each.mistake in {"outliers", UNTOLD} for each in diagnosis.accusations)
     text = f"the {model.name} cannot be calibrated from these poses. {' '.join(reasons or [_UNSETTLED])}"
     if reasons and not (only_outliers and diagnosis.accusations):
         return InputError(text)

@@ -7,7 +7,7 @@ import numpy as np
 
 from gough.core.arrays import Array, Integers
 from gough.core.errors import InputError
-from gough.core.text import listed, number
+from gough.core.text import counted, listed, number
 from gough.data import Poses
 from gough.geometry.alignment import moved_to_robot
 from gough.geometry.blueprint_evidence import Evidence, evidence_of, readings_of
@@ -15,7 +15,7 @@ from gough.geometry.mistake import Corrected, Mistake, Stated, worst_first
 from gough.geometry.mistakes import catalogue
 from gough.geometry.mistakes.exchanged import MISTAKE as EXCHANGED
 from gough.geometry.mistakes.still import MISTAKE as STILL
-from gough.geometry.nested import LEVEL, NestedTests, Test, fitted_at, whiteners
+from gough.geometry.nested import LEVEL, SPARE, NestedTests, Test, fitted_at, whiteners
 from gough.geometry.outlying_poses import exchanged, outlying
 from gough.geometry.rigid_columns import at_base, at_platform
 from gough.robots.kinematics import KinematicModel
@@ -39,6 +39,8 @@ _WORTHWHILE = 0.002
 _FURTHER = 0.02
 """… and each one after the first, of the sum of squares at first."""
 _NAMED = 5
+UNTOLD = "undistinguished"
+"""Name of an accusation that leaves open which mistake of the catalogue was made."""
 
 
 @dataclass(frozen=True)
@@ -195,7 +197,7 @@ def effects(
     tests = NestedTests(fitted, residuals, own, free, root, is_stated, every, added)
     mistakes = [each for each in catalogue().values() if not (has_scale and each.name == "scale")]
     found: list[Accusation] = []
-    families, count = 7, 0
+    families, count = 8, 0
     whole = None
     for _ in range(_MOST):
         before, spare = tests.squares
@@ -211,7 +213,11 @@ def effects(
         candidates = [each for each in candidates if each.removes > least]
         if not candidates:
             break
-        best = _likeliest(candidates, tests, len(poses))
+        testable = [each for each in candidates if spare - each.dof >= SPARE]
+        best = _likeliest(testable or candidates, tests, len(poses))
+        if len(testable) < len(candidates) and not (testable and _explains(best, tests, spare)):
+            found += [] if found else [_untold(candidates, tests, spare, families)]
+            break
         found.append(_accused(best, tests, theta, families))
         if best.alternative is None:
             tests = replace(tests, kept=np.setdiff1d(tests.kept, best.poses))
@@ -250,6 +256,26 @@ def _likeliest(candidates: list[Test], tests: NestedTests, n_poses: int) -> Test
         return each.removes / unit - each.dof * float(np.log(tests.rows)) - 2 * trials
 
     return max(candidates, key=score)
+
+
+def _explains(test: Test, tests: NestedTests, spare: int) -> bool:
+    """Whether the stated noise explains what an alternative leaves."""
+    from scipy.special import chdtrc  # noqa: PLC0415 - start-up time
+
+    return tests.is_stated and float(chdtrc(spare - test.dof, test.left)) > LEVEL
+
+
+def _untold(candidates: list[Test], tests: NestedTests, spare: int, families: int) -> Accusation:
+    """Errors that the stated noise does not explain, where what would explain them leaves no equation to test it by."""
+    p = min(1.0, families * min(each.p for each in candidates))
+    sure = f"p = {p:.1g}" if p > 1e-12 else "p < 1e-12"
+    more = max(1, -(-(2 * tests.n - spare) // tests.n))
+    words = (
+        f"The data do not fit one another ({sure}), but with so few poses they do not show which pose is wrong, or "
+        f"whether a frame moved: of {tests.rows} equations {spare} are spare, and leaving out a pose takes {tests.n}. "
+        f"Measure at least {counted(more, 'more pose')}, and look at the images or readings of these"
+    )
+    return Accusation(UNTOLD, f"{words}.", p)
 
 
 def _accused(test: Test, tests: NestedTests, theta: Array, families: int) -> Accusation:

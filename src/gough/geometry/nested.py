@@ -25,7 +25,7 @@ _SEGMENTS = 32
 _VISIBLE = 1e-3
 """Share of an alternative's columns that must be left after the parameters' own are taken out."""
 _RANK = 1e-10
-_SPARE = 3
+SPARE = 3
 """Degrees of freedom that an alternative must leave, where the noise is estimated."""
 _SHOWN = 256
 """Poses from which components of noise are estimated."""
@@ -283,7 +283,7 @@ class NestedTests:
 
         if self.is_stated and (spare <= 0 or chdtrc(spare, left) > LEVEL):
             return float(chdtrc(k, removes))
-        if spare < _SPARE:
+        if spare < SPARE:
             return 1.0
         return float(fdtrc(k, spare, (removes / k) / max(left / spare, 1e-300)))
 

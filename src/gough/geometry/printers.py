@@ -9,11 +9,11 @@ import numpy as np
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import InputError, require
 from gough.core.tables import Table, table
-from gough.core.text import number
+from gough.core.text import number, shown_unit
 from gough.data import KlipperDelta, klipper_block
 from gough.estimates import Estimate, EstimationError, Status, estimate
 from gough.geometry.probe_mistakes import TOLERANCES, WrongPoint, wrong_point
-from gough.geometry.results import CalibratedParameters, shown_unit
+from gough.geometry.results import CalibratedParameters
 from gough.kernels import Kernel
 from gough.methods import GaussNewton, Identifiability, LeastSquares, identifiability
 from gough.noise import Gaussian

@@ -11,7 +11,7 @@ from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import InputError, nearest, require
 from gough.core.rotations import log
 from gough.core.tables import Cell, Column, Table, table
-from gough.core.text import counted, number, plus_minus
+from gough.core.text import counted, number, plus_minus, shown_unit
 from gough.data import Poses
 from gough.estimates import Estimate, FitStats
 from gough.geometry.diagnosis import Diagnosis
@@ -367,15 +367,3 @@ def frame_table(frames: Frames) -> Table:
         rows.append([name, *cells])
     heads = ["", "x, mm", "y, mm", "z, mm", "rx, °", "ry, °", "rz, °"]
     return table(heads, rows, "lrrrrrr", "Frames")
-
-
-def shown_unit(unit: str) -> tuple[str, float]:
-    """The unit in which a person reads a length or an angle, and the factor to it.
-
-    Examples:
-        >>> shown_unit("m"), shown_unit("m/rev")
-        (('mm', 1000.0), ('mm/rev', 1000.0))
-    """
-    if unit == "m" or unit.startswith("m/"):
-        return f"m{unit}", 1e3
-    return ("°", 180 / np.pi) if unit == "rad" else (unit, 1.0)

@@ -12,7 +12,7 @@ from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import InputError, require
 from gough.core.progress import OnProgress, Progress
 from gough.core.tables import Column, Table, table
-from gough.core.text import counted
+from gough.core.text import counted, shown_unit
 from gough.data import Poses
 from gough.designs.poses.bounds import least_value
 from gough.designs.poses.criteria import DCriterion
@@ -21,7 +21,6 @@ from gough.designs.poses.search import exchange, greedy
 from gough.designs.poses.workspace import Accuracy
 from gough.geometry.gauges import regauged
 from gough.geometry.geometric import SCALE
-from gough.geometry.results import shown_unit
 from gough.region import Interval
 from gough.robots.gough_platform import GoughPlatform
 

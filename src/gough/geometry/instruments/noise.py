@@ -14,12 +14,11 @@ import numpy as np
 
 from gough.core.arrays import Array, ArrayValue
 from gough.core.errors import InputError, require
-from gough.core.text import listed, number, plus_minus
+from gough.core.text import listed, number, plus_minus, shown_unit
 from gough.geometry.instruments.descent import Arrived, Decomposed, descend
 from gough.geometry.instruments.elimination import Elimination
 from gough.geometry.instruments.equations import State
 from gough.geometry.instruments.measurements import Measurements
-from gough.geometry.results import shown_unit
 
 _MOST_POSES = 4096
 """Poses, evenly chosen, that noise is estimated from: more do not change its second digit."""

@@ -8,13 +8,13 @@ import numpy as np
 from gough.core.arrays import Array, ArrayValue
 from gough.core.rotations import to_quaternion
 from gough.core.tables import Cell, Column, Table, table
-from gough.core.text import counted, number
+from gough.core.text import counted, number, shown_unit
 from gough.estimates import Estimate, FitStats
 from gough.geometry.instruments.freedoms import Freedoms, Placing
 from gough.geometry.instruments.measurements import Measurements
 from gough.geometry.instruments.noise import NoiseEstimates
 from gough.geometry.machine import MachineGeometry, middle_of, parameter_covariance, with_values
-from gough.geometry.results import CalibratedParameters, shown_unit
+from gough.geometry.results import CalibratedParameters
 from gough.methods.statistical.identifiability import Identifiability
 from gough.region import ConfidenceEllipsoid
 from gough.robots.arguments import finite_parameters

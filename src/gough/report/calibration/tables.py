@@ -10,10 +10,9 @@ from gough.closure import ChainFinding, Finding
 from gough.core import outward
 from gough.core.arrays import Array
 from gough.core.tables import Cell, Column, Table, table
-from gough.core.text import number, plus_minus
+from gough.core.text import number, plus_minus, shown_unit
 from gough.geometry import Calibrated
 from gough.geometry.gauges import Regauged, regauged
-from gough.geometry.results import shown_unit
 from gough.region import ConfidenceEllipsoid
 from gough.robots import GoughPlatform
 from gough.robots.kinematics import PlatformPoses

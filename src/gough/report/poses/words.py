@@ -7,10 +7,9 @@ import numpy as np
 
 from gough.core import outward
 from gough.core.tables import Column, Table, table
-from gough.core.text import number
+from gough.core.text import number, shown_unit
 from gough.designs.poses.how_many import Curve
 from gough.designs.poses.selection import Rival, Selection
-from gough.geometry.results import shown_unit
 
 _UNSEEN = 1e-6
 INDEX_NAMES = ("O1", "O2", "O3", "O4", "O5")
