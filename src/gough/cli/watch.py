@@ -1,5 +1,6 @@
 """`gough watch`: watch a running robot, and report events as soon as its model no longer holds."""
 
+import gc
 import json
 import signal
 from collections.abc import Iterator
@@ -88,6 +89,8 @@ def _run(session: Session, port: int | None, *, as_json: bool) -> int:
             _json_status({"type": "page", "address": session.page.address})
         else:
             say(f"Page: {session.page.address}")
+    gc.collect()
+    gc.freeze()  # what is there now stays: later collections, which would delay events, need not look at it
     try:
         with _stopping(session) as stopped:
             session.run()

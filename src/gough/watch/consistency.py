@@ -9,7 +9,6 @@ import numpy as np
 
 from gough.checker import Certificate, Empty, Step, check
 from gough.core.arrays import Array, Integers
-from gough.core.threads import one_blas_thread
 from gough.methods.bounded.chebyshev import Proposal, chebyshev
 from gough.methods.bounded.exact_bound import Prover, rounded_down
 from gough.noise import Bounded
@@ -126,7 +125,6 @@ class Consistency:
         grown = self.drift * (now - self.began + 2 * self.lag) * _UP
         return Box(np.nextafter(box.lower - grown, -np.inf), np.nextafter(box.upper + grown, np.inf))
 
-    @one_blas_thread()
     def _decide(self, now: float) -> Contradiction | None:
         """A new witness, or a contradiction.
 
@@ -138,7 +136,7 @@ class Consistency:
         self.n_programs += 1
         chosen = self._worst(radius)
         for _ in range(_ROUNDS):
-            part = self._problem(chosen, radius, unknowns)
+            part = LinearProblem(rows.W[chosen], rows.y[chosen], unknowns, Bounded(radius[chosen]))
             fit = chebyshev(part, unknowns.bounds, "gough watch")
             size = np.abs(rows.y - rows.W @ fit.theta) / radius
             self.factor = float(size[chosen].max())
@@ -156,8 +154,8 @@ class Consistency:
         """Rows to begin with: those that the witness explains worst, and some from all over the window."""
         rows, p, n = self._rows, len(self.unknowns), self.n_rows
         size = np.abs(rows.y - rows.W @ self._witness) / radius
-        worst = np.argsort(-size, kind="stable")[: 4 * p]
-        return np.union1d(worst, np.arange(0, n, max(1, n // (4 * p))))
+        worst = np.argpartition(-size, 2 * p)[: 2 * p] if n > 2 * p else np.arange(n)
+        return np.union1d(worst, np.arange(0, n, max(1, n // (2 * p))))
 
     def _problem(self, chosen: Integers, radius: Array, unknowns: Unknowns) -> LinearProblem:
         """Some rows of the window, in their order; instants that are left out close up."""

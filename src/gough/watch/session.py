@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gough.core.errors import InputError, require
+from gough.core.threads import one_blas_thread
 from gough.watch import events as kinds
 from gough.watch.checkpoint import load_checkpoint, save_checkpoint
 from gough.watch.events import Event, Latch
@@ -82,6 +83,7 @@ class Session:
         """End the run after the batch that is being processed."""
         self._is_stopped = True
 
+    @one_blas_thread()
     def run(self) -> None:
         """Watch until the source ends or `stop` is called."""
         if self.page is not None:
