@@ -248,8 +248,7 @@ class Watcher:
             return []
         robot = self.model.robot
         names = (*robot.coordinates, *(f"effort of {name}" for name in robot.actuators))
-        known: list[bool] = list(np.isfinite(values).all(axis=0))
-        lost = [name for name, is_known in zip(names, known, strict=True) if not is_known]
+        lost = [name for name, column in zip(names, values.T, strict=True) if not np.isfinite(column).all()]
         text = f"{int(runs[long].max())} samples in a row have no number for {', '.join(lost) or 'the time'}"
         return [self._event(kinds.DATA, "", text, "observed", {"samples": int(runs[long].max())})]
 
