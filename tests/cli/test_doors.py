@@ -237,6 +237,33 @@ def test_a_command_that_is_stopped_says_so(hostile, sent, code):
     assert err == "Stopped. Files are complete or were not written.\n"
 
 
+CALLED_BACK = """
+import ctypes, sys, time
+from gough.cli import main
+from gough.studies import checking
+@ctypes.CFUNCTYPE(None)
+def called_back():
+    print("working", flush=True)
+    time.sleep(60)
+def wait(*_):
+    called_back()
+    time.sleep(60)
+checking.load = wait
+sys.argv[0] = "gough"
+main()
+"""
+
+
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_during_a_callback_of_compiled_code_is_not_lost(hostile, sent, code):
+    process = python(CALLED_BACK, "check", "c.json", "problem.npz", cwd=hostile)
+    assert process.stdout.readline() == "working\n"
+    process.send_signal(sent)
+    out, err = process.communicate(timeout=50)
+    assert (process.returncode, out) == (code, "")
+    assert err == "Stopped. Files are complete or were not written.\n"
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_output_to_a_full_disk(hostile, unbuffered):

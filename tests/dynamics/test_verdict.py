@@ -175,6 +175,18 @@ def test_no_further_cause_is_named_where_an_effect_in_the_model_is_indicative_on
     assert "delay" not in str(doubted.table()) + doubted.text + str(doubted.outline)
 
 
+def test_a_mistake_that_explains_the_data_takes_the_place_of_a_cause(motion):
+    causes = causes_of(ROBOT, measured(motion.q, late(torques(motion), 2e-3), 1), most=1)
+    sentence = "With the efforts of motor 1 and motor 2 exchanged the parameters are physically possible."
+    verdict = verdict_of(None, causes, (), mistake=sentence)
+    assert causes.likeliest.effect.name == "delay"
+    assert verdict.has_mistake
+    assert (verdict.cause, verdict.rivals, verdict.likely) == (None, (), "")
+    assert verdict.headline == f"The model is NOT ADEQUATE; a mistake in the data is likely. {sentence}"
+    assert [label for label, _ in verdict.outline] == ["Finding", "Intervals"]
+    assert verdict_of(None, causes, ()).cause is causes.likeliest
+
+
 def test_the_outline_has_finding_size_and_advice_by_label(motion):
     causes = causes_of(ROBOT, measured(motion.q, late(torques(motion), 0.005), 3), effects=[catalogue()["delay"]])
     verdict = verdict_of(None, causes, ())

@@ -9,6 +9,8 @@ import sys
 from types import FrameType
 
 TERMINATED = 143
+_AGAIN = 0.02
+"""Seconds after which a signal is raised again that was lost in a callback: by then it has returned."""
 
 
 def main() -> None:
@@ -17,6 +19,7 @@ def main() -> None:
         from gough.cli.app import run  # noqa: PLC0415 - typer and rich load only for the command line
 
         signal.signal(signal.SIGTERM, _end)
+        sys.unraisablehook = _unraisable
         code = run(sys.argv[1:])
     except KeyboardInterrupt:  # while the command was still loading
         code = 130
@@ -26,3 +29,13 @@ def main() -> None:
 def _end(_: int, __: FrameType | None) -> None:
     """End like Ctrl-C does: the handlers that clean up still run."""
     raise SystemExit(TERMINATED)
+
+
+def _unraisable(lost: "sys.UnraisableHookArgs") -> None:
+    """Raise Ctrl-C and SIGTERM again if they came during a callback of compiled code, which cannot raise them."""
+    if lost.exc_type not in {KeyboardInterrupt, SystemExit}:
+        sys.__unraisablehook__(lost)
+        return
+    number = signal.SIGTERM if lost.exc_type is SystemExit else signal.SIGINT
+    signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(number))
+    signal.setitimer(signal.ITIMER_REAL, _AGAIN)

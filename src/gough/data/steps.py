@@ -9,7 +9,7 @@ import numpy as np
 
 from gough.core.arrays import Array, Integers, Mask
 from gough.core.errors import InputError, require
-from gough.core.text import number, written
+from gough.core.text import counted, number, written
 from gough.core.units import in_si, same_kind
 from gough.data.filters import differences, low_passed, memory, shortfall
 from gough.data.measurement_noise import Band, ChannelNoise, channel_noise
@@ -194,15 +194,24 @@ class DropMissing(_Printed):
         if n_masked:
             others = " other" if n_lost > n_masked else ""
             did.append(f"{n_masked}{others} lost readings filled by lines, rows within {margin:.3g} s of them masked")
+        if n_masked and (longest := self._longest(signals)) is not None:
+            short = f"gaps of up to {counted(longest, 'sample')} whose error stays below the noise"
+            did.append(f"bridged at this rate and cutoff: {short if longest else 'no gap, however short'}")
         return replace(signals, q=q, efforts=efforts).masked(mask), "; ".join(did)
+
+    def _longest(self, signals: Signals) -> int | None:
+        """Samples of the longest gap that is bridged at this rate and cutoff; None where none is to be bridged."""
+        if not self.bridge or signals.planned is None:
+            return None
+        return max(min(self.bridge, floor(_SHORT * signals.rate / signals.planned[0] + 1e-9) - 1), 0)
 
     def _bridges(
         self, signals: Signals, x: Array, lost: Mask, names: tuple[str, ...], units: tuple[str, ...]
     ) -> list["_Bridge"]:
         """What is bridged of each channel, (N, n) filled by straight lines."""
-        if not self.bridge or signals.planned is None:
+        longest = self._longest(signals)
+        if longest is None:
             return []
-        longest = min(self.bridge, floor(_SHORT * signals.rate / signals.planned[0] + 1e-9) - 1)
         tried = (
             _bridge((names[i], units[i]), x[:, i], lost[:, i], signals, longest)
             for i in np.flatnonzero(lost.any(axis=0)).tolist()

@@ -68,7 +68,10 @@ class Causes:
         return min([1.0, *(len(self.ranked) * cause.p for cause in self.ranked)])
 
     def table(self, most: int = 5) -> Table:
-        """A row for each of the likeliest effects."""
+        """A row for each of the likeliest effects, those that are present first.
+
+        "impossible" are effects that would need values that they cannot have, such as negative friction.
+        """
         columns = [
             Column("effect", "label"),
             Column("likelihood ratio", note="2 ln"),
@@ -81,7 +84,10 @@ class Causes:
         top = max([cause.ratio for cause in self.ranked] or [1.0]) or 1.0
         rows: list[list[str | Cell]] = [
             [
-                Cell(cause.effect.name, "present" if cause in (self.likeliest, *self.rivals) else ""),
+                Cell(
+                    f"{cause.effect.name}, impossible" if cause.is_impossible else cause.effect.name,
+                    "present" if cause in (self.likeliest, *self.rivals) else "",
+                ),
                 Cell(number(cause.ratio, digits=3), share=max(cause.ratio, 0.0) / top),
                 str(cause.dof),
                 chance(cause.p),

@@ -141,7 +141,7 @@ def wrong_order(cone: PhysicalCone, problem: LinearProblem, robot: DynamicModel)
     fall = number(np.sqrt(best / given) * 100, digits=2)
     return (
         f"With the efforts of {names} exchanged the parameters are physically possible, and the residuals fall to "
-        f"{fall} % of theirs: check the columns of these channels."
+        f"{fall} % of theirs: check the columns of these channels, of efforts and of positions."
     )
 
 

@@ -102,7 +102,7 @@ class Recommendation:
         better = [label for label in others if self.scores[label].overall > 1.02 * self.score.overall]
         text = f"Prefer the values of {self.label}: {where} it predicts efforts to {own}"
         if not others:
-            return (f"{text}.",)
+            return (f"{_capital(self.label)} predicts efforts {where} to {own}.",)
         rivals = listed([f"{label} to {_percent(self.scores[label].overall)}" for label in better])
         alike = "no other method predicts better beyond the scatter between blocks of time"
         sentences = [f"{text}, {rivals}." if better else f"{text}; {alike}."]

@@ -134,7 +134,7 @@ def _regressor(robot: DynamicModel, motion: MeasuredMotion, moved: tuple[Array, 
         at = ", ".join(f"{c} = {v:.4g}" for c, v in zip(motion.coordinates, moved[0][samples[0]], strict=True))
         raise InputError(
             f"{robot.name} cannot reach the position measured in {_place(motion, int(samples[0]))} ({at}): {error}. "
-            "Check zero and direction of its coordinates, and its geometry"
+            f"Check zero and direction of its coordinates, and its geometry{_degrees(motion, moved[0])}"
         ) from error
     require(W.shape == wanted, f"the regressor of {robot.name} has shape {W.shape} where {wanted} is expected")
     bad = first_not_finite(W)
@@ -142,6 +142,17 @@ def _regressor(robot: DynamicModel, motion: MeasuredMotion, moved: tuple[Array, 
         where = f"of {motion.actuators[bad[1]]} by '{robot.names[bad[2]]}' in {_place(motion, int(samples[bad[0]]))}"
         raise InputError(f"the regressor of {robot.name} is {W[bad]} {where}: the model is not defined there")
     return W
+
+
+def _degrees(motion: MeasuredMotion, q: Array) -> str:
+    """A hint where angles exceed a turn: they may be degrees."""
+    largest = [
+        (float(abs(values).max()), name)
+        for name, unit, values in zip(motion.coordinates, motion.coordinate_units, q.T, strict=True)
+        if unit == "rad"
+    ]
+    size, name = max(largest, default=(0.0, ""))
+    return f"; {name} reaches {size:.3g} rad, more than a turn: are these degrees?" if size > 2 * np.pi else ""
 
 
 def _place(motion: MeasuredMotion, sample: int) -> str:

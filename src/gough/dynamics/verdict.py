@@ -59,7 +59,12 @@ class Verdict:
 
     @property
     def cause(self) -> Cause | None:
-        """The likeliest effect that is missing; None where no effect of the catalogue is found."""
+        """The likeliest effect that is missing; None where no effect is found, or where a mistake explains the data."""
+        return None if self.has_mistake else self._nearest
+
+    @property
+    def _nearest(self) -> Cause | None:
+        """The likeliest effect of the catalogue, whether or not a mistake explains the data better."""
         return None if self.causes is None or self.indicative else self.causes.likeliest
 
     @property
@@ -79,7 +84,7 @@ class Verdict:
     @property
     def is_explained(self) -> bool:
         """Do the effects that were found remove most of what is above the noise level?"""
-        if self.causes is None or self.cause is None:
+        if self.causes is None or self._nearest is None:
             return False
         left = float(np.prod([1 - cause.removes for cause in self.causes.steps]))
         return 1 - left > _MOST * self.excess
@@ -87,7 +92,7 @@ class Verdict:
     @property
     def has_mistake(self) -> bool:
         """Does a mistake of units, order or signs explain the data better than an effect?"""
-        is_sign = self.cause is not None and self.cause.effect.name == "sign" and self.is_explained
+        is_sign = self._nearest is not None and self._nearest.effect.name == "sign" and self.is_explained
         return bool(self.mistake) and not is_sign
 
     @property
@@ -149,7 +154,7 @@ class Verdict:
         lines += [self.mistake] if self.mistake and not self.has_mistake else []
         if self.finding is not Finding.INADEQUATE:
             return (*lines, *self._tests_made, *self._not_excluded)
-        if self.causes is not None and self.cause is not None and not self.has_mistake:
+        if self.causes is not None and self.cause is not None:
             lines += [*_on_cause(self.cause, self.causes), *([self.remark] if self.remark else [])]
         lines.append(_ON_SIGMA)
         return tuple(lines)
@@ -158,9 +163,12 @@ class Verdict:
     def _tests_made(self) -> tuple[str, ...]:
         made = [sign.about for sign in self.signs]
         lines = [f"Tests made, each at the level {LEVEL:g}: {', '.join(made)}."] if made else []
-        if self.missing:
-            lines.append(f"These data do not allow: {', '.join(self.missing)}.")
-        return tuple(lines)
+        return (*lines, *([self._not_tested] if self.missing else []))
+
+    @property
+    def _not_tested(self) -> str:
+        sigma = " To compare the residuals with the noise, state sigma in [noise], the standard deviation of a reading."
+        return f"These data do not allow: {', '.join(self.missing)}.{sigma if NOISE in self.missing else ''}"
 
     @property
     def _not_excluded(self) -> tuple[str, ...]:
@@ -190,9 +198,9 @@ class Verdict:
         parts += [("Tests", line) for line in own]
         if self.finding is not Finding.INADEQUATE:
             if self.missing:
-                parts.append(("Not tested", f"These data do not allow: {', '.join(self.missing)}."))
+                parts.append(("Not tested", self._not_tested))
             return (*parts, *(("Not excluded", line) for line in self._not_excluded))
-        cause = None if self.has_mistake else self.cause
+        cause = self.cause
         if cause is not None and self.causes is not None:
             parts += [("Size", f"{cause.size}.")] if cause.size else []
             parts += [("Caution", cause.caveat)] if cause.caveat else []

@@ -223,6 +223,8 @@ def _why(verdict: ModelVerdict) -> str:
     """What a card says below the finding."""
     if verdict.cause is not None:
         return f"model; the likely cause is {verdict.likely}"
+    if verdict.has_mistake:
+        return "model; a mistake in the data is likely"
     n = len(verdict.against)
     tests = f"{n} of {len(verdict.signs)} tests {'rejects' if n == 1 else 'reject'} it"
     return f"model; {tests}" if n else f"model; none of {len(verdict.signs)} tests rejects it"
@@ -239,6 +241,8 @@ def _after_verdict(verdict: ModelVerdict) -> str:
         return "Record longer, or with more acceleration, and identify again."
     if verdict.finding is not Finding.INADEQUATE:
         return "Keep this model."
+    if verdict.has_mistake:
+        return "Correct the data or the study as stated, and identify again."
     if verdict.cause is None:
         return "Plot the residuals over position and velocity to find the effect that is missing, and extend the model."
     return "Confirm the cause at the robot, mend it or state it in [effects], and identify again."
