@@ -12,7 +12,6 @@ from gough.robots.kinematics import (
     Columns,
     PlatformPoses,
     PoseFinder,
-    all_derivatives,
     as_guess,
     checked,
     checked_readings,
@@ -114,6 +113,5 @@ class OwnChains(ArrayValue, ABC):
         theta, values = checked(self, parameters), checked_readings(self, readings)
         start = as_guess(self.home(theta) if guess is None else guess, len(values))
         at_start = self.inverse(theta, start.position, start.rotation)
-        kernel = all_derivatives(self.chain_kernel("length"))
-        finder = PoseFinder(kernel, self.columns, self.FREEDOMS, self.LARGEST)
+        finder = PoseFinder.of(self, self.LARGEST)
         return finder.find(theta, values, start, at_start, same_side=guess is None)

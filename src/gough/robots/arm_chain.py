@@ -15,7 +15,7 @@ from gough.kernels import Kernel
 from gough.kernels import expression as ex
 from gough.robots._candidates import Candidates, of_headings
 from gough.robots._own_chains import OwnChains
-from gough.robots.kinematics import HEADING, PlatformPoses, chain_trace, checked_pose, heading
+from gough.robots.kinematics import HEADING, PlatformPoses, checked_pose, heading, rod_trace
 from gough.robots.mechanism.description import Mechanism
 
 
@@ -113,9 +113,7 @@ class TurningArms(OwnChains):
 
 @lru_cache(maxsize=4)
 def _chain(form: str) -> Kernel:
-    require(form in ("squared", "length"), f"the form of an equation is 'squared' or 'length', not '{form}'")
-
-    def residual(x: Any, position: Any, rotation: Any, reading: Any) -> Any:
+    def ends(x: Any, position: Any, rotation: Any, reading: Any) -> tuple[Any, Any]:
         angle, zero, arm, rod = ex.components(x[3:7])
         hang = reading + zero
         # of the measured rotation only its heading counts: an error of its tilt has no part in the first order
@@ -123,6 +121,6 @@ def _chain(form: str) -> Kernel:
         out = arm * ex.cos(hang)
         elbow = x[0:3] + ex.vector(out * ex.cos(angle), out * ex.sin(angle), -arm * ex.sin(hang))
         d = ex.vector(end, position[2]) - elbow
-        return ex.dot(d, d) - rod**2 if form == "squared" else ex.norm(d) - rod
+        return d, rod
 
-    return chain_trace(residual, f"turning_arm_{form}", 9)
+    return rod_trace(ends, form, "turning_arm", 9)

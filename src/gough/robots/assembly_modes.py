@@ -175,7 +175,7 @@ def nearest_other_mode(model: KinematicModel, parameters: Any, readings: Array, 
 
 
 def _finder(model: KinematicModel) -> PoseFinder:
-    return PoseFinder(all_derivatives(model.chain_kernel("length")), model.columns, model.freedoms, _STEP)
+    return PoseFinder.of(model, _STEP)
 
 
 def _shifted(poses: PlatformPoses, step: Array) -> PlatformPoses:

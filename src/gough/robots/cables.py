@@ -18,11 +18,11 @@ from gough.robots.kinematics import (
     PlatformPoses,
     all_derivatives,
     as_guess,
-    chain_trace,
     checked,
     checked_pose,
     checked_readings,
     evaluate_chains,
+    rod_trace,
 )
 
 _STEPS = 80
@@ -361,11 +361,10 @@ class _Options(NamedTuple):
 @lru_cache(maxsize=32)
 def _cable(form: str, options: _Options, *, loaded: bool) -> Kernel:
     """The residual of a cable; with its gain among the parameters where none is given."""
-    require(form in ("squared", "length"), f"the form of an equation is 'squared' or 'length', not '{form}'")
     dim, turns, gain, buildup, elongation = options
     k = dim * (2 if turns else 1) + 1 + (gain is None) + buildup + elongation
 
-    def residual(x: Any, position: Any, rotation: Any, reading: Any) -> Any:
+    def ends(x: Any, position: Any, rotation: Any, reading: Any) -> tuple[Any, Any]:
         rest = ex.components(x[dim * (2 if turns else 1) :])
         end = position[0:dim] + rotation[0:dim, 0:dim] @ x[dim : 2 * dim] if turns else position[0:dim]
         d = end - x[0:dim]
@@ -374,6 +373,6 @@ def _cable(form: str, options: _Options, *, loaded: bool) -> Kernel:
             length = length + rest.pop(0) * reading**2
         if loaded:
             length = length * (1 + rest[0] * rest[1])
-        return ex.dot(d, d) - length**2 if form == "squared" else ex.norm(d) - length
+        return d, length
 
-    return chain_trace(residual, f"cable_{form}{'_loaded' if loaded else ''}", k + loaded)
+    return rod_trace(ends, form, "loaded_cable" if loaded else "cable", k + loaded)

@@ -11,7 +11,6 @@ from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import InputError, require
 from gough.core.rotations import from_quaternion
 from gough.kernels import Kernel
-from gough.kernels import expression as ex
 from gough.robots._candidates import Candidates
 from gough.robots._soma import all_poses, as_motion, count_distinct
 from gough.robots.hexapod import strut_mechanism
@@ -19,12 +18,11 @@ from gough.robots.kinematics import (
     Columns,
     PlatformPoses,
     PoseFinder,
-    all_derivatives,
     as_guess,
-    chain_trace,
     checked,
     checked_pose,
     checked_readings,
+    rod_trace,
 )
 from gough.robots.mechanism.description import Mechanism
 
@@ -179,7 +177,7 @@ class GoughPlatform(ArrayValue):
         theta, values = checked(self, parameters), checked_readings(self, readings)
         start = as_guess(self.home(theta, values) if guess is None else guess, len(values))
         at_start = self.inverse(theta, start.position, start.rotation)
-        finder = PoseFinder(all_derivatives(self.chain_kernel("length")), self.columns, self.freedoms, largest=0.06)
+        finder = PoseFinder.of(self, largest=0.06)
         return finder.find(theta, values, start, at_start, same_side=guess is None)
 
     def home(self, parameters: Any, readings: Any) -> PlatformPoses:
@@ -239,11 +237,10 @@ class GoughPlatform(ArrayValue):
 @lru_cache(maxsize=16)
 def _leg(form: str, gain: float | None) -> Kernel:
     """The residual of a leg; with its gain among the unknowns where none is given."""
-    require(form in ("squared", "length"), f"the form of an equation is 'squared' or 'length', not '{form}'")
 
-    def residual(x: Any, position: Any, rotation: Any, reading: Any) -> Any:
+    def ends(x: Any, position: Any, rotation: Any, reading: Any) -> tuple[Any, Any]:
         d = position + rotation @ x[3:6] - x[0:3]
         length = x[6] + (x[7] if gain is None else gain) * reading
-        return ex.dot(d, d) - length**2 if form == "squared" else ex.norm(d) - length
+        return d, length
 
-    return chain_trace(residual, f"leg_{form}", 8 if gain is None else 7)
+    return rod_trace(ends, form, "leg", 8 if gain is None else 7)

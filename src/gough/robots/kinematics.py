@@ -1,5 +1,6 @@
 """Geometric models of parallel robots: one implicit equation f(x, pose, reading) = 0 per chain."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
@@ -145,6 +146,24 @@ def chain_trace(function: Any, name: str, k: int) -> Kernel:
     return trace(residual, name=name, inputs=inputs)
 
 
+def rod_trace(ends: Callable[[Any, Any, Any, Any], tuple[Any, Any]], form: str, name: str, k: int) -> Kernel:
+    """The kernel of a chain that a rod, a leg or a cable closes: |d|² − l², or |d| − l where form is "length".
+
+    Args:
+        ends: The vector d between the ends of the rod, and its length l, of (x, position, rotation, reading).
+        form: "squared" or "length".
+        name: Name of the kernel, before its form.
+        k: Number of parameters of a chain.
+    """
+    require(form in ("squared", "length"), f"the form of an equation is 'squared' or 'length', not '{form}'")
+
+    def residual(x: Any, position: Any, rotation: Any, reading: Any) -> Any:
+        d, length = ends(x, position, rotation, reading)
+        return ex.dot(d, d) - length**2 if form == "squared" else ex.norm(d) - length
+
+    return chain_trace(residual, f"{name}_{form}", k)
+
+
 @lru_cache(maxsize=64)
 def all_derivatives(kernel: Kernel) -> Kernel:
     """The kernel of a chain's residual and all its derivatives at once: `residual`, `by_x`, `by_pose`, `by_reading`.
@@ -198,6 +217,11 @@ class PoseFinder:
     freedoms: tuple[int, ...]
     largest: float
     """Longest step that is taken (m): poses far apart on the way may belong to another assembly."""
+
+    @classmethod
+    def of(cls, model: KinematicModel, largest: float) -> "PoseFinder":
+        """The finder of a robot's poses by the lengths of its rods."""
+        return cls(all_derivatives(model.chain_kernel("length")), model.columns, model.freedoms, largest)
 
     def find(
         self,

@@ -14,7 +14,7 @@ from gough.kernels import expression as ex
 from gough.robots._candidates import Candidates, of_spheres
 from gough.robots.delta import DeltaParts, plate
 from gough.robots.delta_family.description import RodPairs
-from gough.robots.kinematics import Columns, PlatformPoses, chain_trace, checked, checked_pose, checked_readings
+from gough.robots.kinematics import Columns, PlatformPoses, checked, checked_pose, checked_readings, rod_trace
 from gough.robots.mechanism.description import Mechanism
 from gough.robots.mechanism.inertia import Inertia
 from gough.robots.mechanism.parts import BASE, Body, Freedom, Friction, Joint, Limits
@@ -193,13 +193,11 @@ def _carriage(x: Any, reading: Any) -> Any:
 
 @lru_cache(maxsize=4)
 def _tower(form: str) -> Kernel:
-    require(form in ("squared", "length"), f"the form of an equation is 'squared' or 'length', not '{form}'")
-
-    def residual(x: Any, position: Any, _rotation: Any, reading: Any) -> Any:
+    def ends(x: Any, position: Any, _rotation: Any, reading: Any) -> tuple[Any, Any]:
         d = position - _carriage(x, reading)
-        return ex.dot(d, d) - x[3] ** 2 if form == "squared" else ex.norm(d) - x[3]
+        return d, x[3]
 
-    return chain_trace(residual, f"tower_{form}", 4)
+    return rod_trace(ends, form, "tower", 4)
 
 
 @lru_cache(maxsize=1)

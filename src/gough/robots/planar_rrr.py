@@ -15,7 +15,7 @@ from gough.kernels import expression as ex
 from gough.robots._candidates import Candidates, of_headings
 from gough.robots._geometry import length
 from gough.robots._own_chains import OwnChains
-from gough.robots.kinematics import HEADING, PlatformPoses, chain_trace, checked_pose
+from gough.robots.kinematics import HEADING, PlatformPoses, checked_pose, rod_trace
 from gough.robots.mechanism.closed_chain import ClosedChain
 from gough.robots.mechanism.description import Mechanism
 from gough.robots.mechanism.inertia import Inertia
@@ -233,13 +233,11 @@ class ThreeRRR(ClosedChain):
 
 @lru_cache(maxsize=4)
 def _chain(form: str) -> Kernel:
-    require(form in ("squared", "length"), f"the form of an equation is 'squared' or 'length', not '{form}'")
-
-    def residual(x: Any, position: Any, rotation: Any, reading: Any) -> Any:
+    def ends(x: Any, position: Any, rotation: Any, reading: Any) -> tuple[Any, Any]:
         zero, arm, rod = ex.components(x[2:5])
         turn = reading + zero
         elbow = x[0:2] + arm * ex.vector(ex.cos(turn), ex.sin(turn))
         d = position[0:2] + rotation[0:2, 0:2] @ x[5:7] - elbow
-        return ex.dot(d, d) - rod**2 if form == "squared" else ex.norm(d) - rod
+        return d, rod
 
-    return chain_trace(residual, f"planar_chain_{form}", 7)
+    return rod_trace(ends, form, "planar_chain", 7)

@@ -19,11 +19,11 @@ from gough.robots.kinematics import (
     PoseFinder,
     all_derivatives,
     as_guess,
-    chain_trace,
     checked,
     checked_pose,
     checked_readings,
     evaluate_chains,
+    rod_trace,
 )
 from gough.robots.linear_delta import LinearDelta
 
@@ -198,7 +198,7 @@ class RodDelta(ArrayValue):
         if guess is None:
             guess = LinearDelta(self.radius, self.arm, self.endstop, self.angle).forward(theta[:10], values[:, ::2])
         start = as_guess(guess, len(values))
-        finder = PoseFinder(all_derivatives(self.chain_kernel("length")), self.columns, self.freedoms, largest=0.05)
+        finder = PoseFinder.of(self, largest=0.05)
         return finder.find(theta, values, start, self.inverse(theta, *start))
 
     def mode_candidates(self, parameters: Array, readings: Array) -> Candidates:
@@ -209,9 +209,7 @@ class RodDelta(ArrayValue):
 
 @lru_cache(maxsize=4)
 def _rod(form: str) -> Kernel:
-    require(form in ("squared", "length"), f"the form of an equation is 'squared' or 'length', not '{form}'")
-
-    def residual(x: Any, position: Any, rotation: Any, reading: Any) -> Any:
+    def ends(x: Any, position: Any, rotation: Any, reading: Any) -> tuple[Any, Any]:
         endstop, radius, angle, arm, lean_x, lean_y, mismatch, effector, side = ex.components(x)
         out = ex.vector(ex.cos(angle), ex.sin(angle), 0.0)
         across = ex.vector(-ex.sin(angle), ex.cos(angle), 0.0)
@@ -220,6 +218,6 @@ def _rod(form: str) -> Kernel:
         carriage = (radius + effector) * out + side * across + height * up / ex.norm(up)
         d = position + rotation @ (effector * out + side * across) - carriage
         rod = arm + mismatch * side / ex.absolute(side)
-        return ex.dot(d, d) - rod**2 if form == "squared" else ex.norm(d) - rod
+        return d, rod
 
-    return chain_trace(residual, f"rod_{form}", 9)
+    return rod_trace(ends, form, "rod", 9)

@@ -16,7 +16,7 @@ from gough.robots._own_chains import OwnChains
 from gough.robots.arm_chain import arm_readings, elbows
 from gough.robots.delta import Delta, plate
 from gough.robots.delta_family.description import arm_mechanism
-from gough.robots.kinematics import PlatformPoses, chain_trace, checked_pose
+from gough.robots.kinematics import PlatformPoses, checked_pose, rod_trace
 from gough.robots.mechanism.description import Mechanism
 
 
@@ -105,13 +105,11 @@ class RotaryDelta(OwnChains):
 
 @lru_cache(maxsize=4)
 def _arm(form: str) -> Kernel:
-    require(form in ("squared", "length"), f"the form of an equation is 'squared' or 'length', not '{form}'")
-
-    def residual(x: Any, position: Any, _rotation: Any, reading: Any) -> Any:
+    def ends(x: Any, position: Any, _rotation: Any, reading: Any) -> tuple[Any, Any]:
         radius, height, angle, zero, arm, rod = ex.components(x)
         out = radius + arm * ex.cos(reading + zero)
         elbow = ex.vector(out * ex.cos(angle), out * ex.sin(angle), height - arm * ex.sin(reading + zero))
         d = position - elbow
-        return ex.dot(d, d) - rod**2 if form == "squared" else ex.norm(d) - rod
+        return d, rod
 
-    return chain_trace(residual, f"arm_{form}", 6)
+    return rod_trace(ends, form, "arm", 6)
