@@ -141,6 +141,17 @@ def test_contradictions_of_a_study_are_refused_with_the_line(folder, old, new, m
         CalibrationStudy.read(place / "other.toml").calibrate()
 
 
+def test_poses_are_left_out_of_their_own_file_alone(folder):
+    place, _ = folder
+    lines = (place / "poses.csv").read_text().splitlines(keepends=True)
+    (place / "few.csv").write_text("".join(lines[:8]))
+    text = (place / "study.toml").read_text().replace('"line 9"]', '"line 29"]\nvalidation = "few.csv"')
+    (place / "validated.toml").write_text(text)
+    study = CalibrationStudy.read(place / "validated.toml")
+    assert len(study.poses()) == 28
+    assert len(study.validation()) == 7
+
+
 def test_chains_of_an_h4_that_differ_have_no_dynamic_model(tmp_path):
     model = with_values(H4Kinematics(), H4Kinematics().nominal + 1e-4)
     path = tmp_path / "geometry.toml"

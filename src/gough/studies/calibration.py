@@ -85,7 +85,10 @@ class KinematicStudy(Study):
         return poses.with_noise(_one_or(noise.position), _one_or(noise.orientation), readings)
 
     def read_poses(self, file: str, how: PosesTable) -> Poses:
-        """The poses of a file in the folder of the study, with columns and units as a table [poses] states them."""
+        """The poses of a file in the folder of the study, with columns and units as a table [poses] states them.
+
+        Poses to leave out are those of its own file: in others, the same numbers are other poses.
+        """
         return read_poses(
             self.path.parent / file,
             columns=how.columns,
@@ -96,7 +99,7 @@ class KinematicStudy(Study):
             planar=2 not in self.model.freedoms,
             reading_unit=self.model.reading_unit,
             missing=how.missing,
-            exclude=how.exclude,
+            exclude=how.exclude if file == how.file else (),
             readings=None if how.readings is None else self.path.parent / how.readings,
             heads=how.heads,
             coverage=how.coverage,

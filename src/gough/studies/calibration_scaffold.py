@@ -42,7 +42,7 @@ file = "{poses}"            # CSV, Parquet, .mat or .npz; a row for each pose
 validation = "{validation}"  # other poses, for validation only; optional
 # columns = {{{columns}}}  # example: names of columns in the file
 # units = {{position = "mm", readings = "{reading}"}}  # example: units that the heads of the file do not state
-# exclude = [3, "line 9"]      # example: poses to leave out
+# exclude = [3, "line 9"]      # example: poses of file to leave out, as messages name them
 # missing = "drop"             # leave out poses with an empty cell; default: refuse the file
 
 [noise]                        # standard deviations; if left out, estimated from the residuals
@@ -61,10 +61,16 @@ validation = "{validation}"  # other poses, for validation only; optional
 
 # [selection]                  # for gough poses: which poses to measure
 # count = 16
+# limits.{limits}
 
 [output]
 # folder = "results"
 """
+_LIMITS = {
+    "gough": 'readings = ["0 mm", "140 mm"]  # one range for all legs, or lists',
+    "linear-delta": 'readings = ["150 mm", "380 mm"]  # one range for all carriages, or lists',
+}
+_TURNING = 'readings = ["-20 deg", "60 deg"]  # one range for all motors, or lists'
 _README = """\
 # {title}
 
@@ -126,6 +132,7 @@ def calibration_study_text(family: str, noise: dict[str, str] | None = None) -> 
         columns='x = "position_x", l1 = "motor_1"',
         reading="mm" if model.reading_unit == "m" else "deg",
         noise="\n".join(stated or [f'# {name} = "{value}"' for name, value in example.items()]),
+        limits=_LIMITS.get(family, _TURNING),
         fixed=", ".join(f'"{name}"' for name in ("a*", "b*")) if family == "gough" else f'"{model.zeros[0]}"',
     )
 

@@ -73,6 +73,8 @@ class Recalibration:
             planar=2 not in model.freedoms,
             reading_unit=model.reading_unit,
             missing=how.missing,
+            heads=how.heads,
+            coverage=how.coverage,
         )
 
     def recalibrate(

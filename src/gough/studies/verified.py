@@ -105,7 +105,10 @@ def check_by_both(path: Path, problem: Path | None = None, *, study: Path | None
         raise InputError(_MISSING)
     heights = height_files(path) if path.is_dir() else path.is_file() and kind_of_file(path) == HEIGHTS
     if heights:
-        raise InputError("the verified checker does not know certificates of probed heights: leave out --verified")
+        raise InputError(
+            f"{path} has certificates of probed heights, about which the verified checker has no theorem: leave out "
+            "--verified, and gough check verifies them in exact rationals"
+        )
     python = check(path, problem, study=study)
     return TwoVerdicts(python, {name: ask(program, *files) for name, files in _files(python)})
 
