@@ -17,7 +17,7 @@ from gough.export.effects import effect_columns
 from gough.region import ConfidenceEllipsoid
 from gough.robots import ThreeRRR
 from gough.watch import Watcher, WatchOptions
-from gough.watch.changes import Block, ChangeTests, limit_for
+from gough.watch.changes import Block, ChangeTests, Joint, limit_for
 from gough.watch.consistency import Consistency, contradiction
 from gough.watch.example import SimulatedStream
 from gough.watch.model import WatchedModel
@@ -417,3 +417,30 @@ def test_few_rows_of_a_proof_are_checked_and_an_ulp_more_is_refused():
     assert contradiction(part.problem, weights, part.times).factor == part.factor
     wide = replace(part.problem, noise=Bounded(part.problem.noise.radius * part.factor * (1 + 1e-12)))
     assert contradiction(wide, weights, part.times) is None  # the factor is sharp for these weights
+
+
+def test_joint_estimates_cover_the_truth_and_say_what_the_motion_does_not_show():
+    rng, truth, inside = np.random.default_rng(0), np.array([0.3, -0.1, 0.05]), []
+    for _ in range(150):
+        X = rng.normal(size=(80, 30, 3)) + 0.5 * rng.normal(size=(80, 30, 1))
+        r = X @ np.array([0.02, 0.01, -0.03]) + rng.normal(size=(80, 30))  # the model errs while the tests learn
+        r[60:] += X[60:] @ truth
+        g, G = np.einsum("bri,br->bi", X, r), np.einsum("bri,brj->bij", X, X)
+        joint = Joint(3)
+        joint.learn(g[:60], G[:60])
+        values, errors = joint.estimate(g[60:].sum(axis=0), G[60:].sum(axis=0), 20)
+        inside.append(np.abs(values - truth) <= errors)
+    assert 0.93 < np.mean(inside) < 0.995
+    G = np.ones((3, 3)) + 1e-9 * np.eye(3)  # all three have the same efforts in the last blocks
+    values, errors = joint.estimate(np.ones(3), G, 20)
+    assert np.isfinite(errors).tolist() == [True, False, False]
+    assert Joint(3).estimate(g[0], G, 1) is None  # nothing learned
+
+
+def test_a_payload_that_is_there_from_the_beginning_is_learned_as_usual():
+    """Hypothesis of the tests: what they learn is the state to compare with. The admitted box holds this one too."""
+    stream, watcher = watched()
+    found = run(watcher, *stream.samples(0, 25_000, np.random.default_rng(5), change={stream.mass: 0.3}))
+    assert found == []
+    payload = watcher.payload()
+    assert abs(payload.mass) <= 2 * payload.error
