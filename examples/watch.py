@@ -19,6 +19,7 @@ for first in range(0, 34_000, 1000):
             verdict = check(found.contradiction.certificate, found.contradiction.problem)
             print(f"           verified in exact rationals: {verdict.holds}")
 
-mass, error = watcher.payload() or (np.nan, np.nan)
+payload = watcher.payload()
+assert payload is not None
 assert abs(mass - 0.2) < 1.5 * error  # ± is a 95 % interval
-print(f"payload: {mass:.3f} ± {error:.3f} kg")
+print(f"payload: {payload.mass:.3f} ± {payload.error:.3f} kg")
