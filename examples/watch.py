@@ -21,5 +21,5 @@ for first in range(0, 34_000, 1000):
 
 payload = watcher.payload()
 assert payload is not None
-assert abs(mass - 0.2) < 1.5 * error  # ± is a 95 % interval
+assert abs(payload.mass - 0.2) < 1.5 * payload.error  # ± is a 95 % interval
 print(f"payload: {payload.mass:.3f} ± {payload.error:.3f} kg")
