@@ -107,6 +107,36 @@ def test_wrong_values_in_fixed_are_named_with_their_change(rng):
     assert calibrate(ROBOT, of.poses, fixed=names, start=of.theta).diagnosis.accusations == ()
 
 
+def test_exchanged_legs_refute_the_data_and_both_fits_are_of_the_blueprint(rng):
+    """The residuals do not show them: leg 1 is only another leg."""
+    poses = campaign(rng, 24).poses
+    found = calibrate(ROBOT, replace(poses, readings=poses.readings[:, [1, 0, 2, 3, 4, 5]]))
+    assert found.refuted
+    assert not found.exceeds_noise
+    assert "order 2, 1, 3, 4, 5, 6" in found.suspects[0]
+    assert "Do not use the geometry" in found.suspects[0]
+    wrong, right = (float(each.split(" %")[0]) for each in found.suspects[0].split(" to ")[1:3])
+    predicted = ROBOT.inverse(ROBOT.nominal, poses.position, poses.rotation)
+    left = (poses.readings - predicted).std(axis=0) / poses.readings.std(axis=0)
+    assert right == pytest.approx(100 * np.sqrt((left**2).mean()), rel=0.06)
+    assert wrong > 20 * right
+
+
+def test_a_tolerance_that_is_too_small_is_named(rng):
+    poses = campaign(rng, 24).poses
+    accused = calibrate(ROBOT, poses, tolerance=2e-4).diagnosis.accusations
+    assert [each.mistake for each in accused] == ["tolerance"]
+    assert "tolerance 0.200 mm" in accused[0].words
+    assert calibrate(ROBOT, poses, tolerance=4e-3).diagnosis.accusations == ()
+
+
+@pytest.mark.parametrize(("n", "spare"), [(7, "none is spare"), (8, "only 6 are spare"), (24, "")])
+def test_few_spare_equations_are_stated(n, spare, rng):
+    found = calibrate(ROBOT, campaign(rng, n).poses)
+    assert spare in " ".join(found.verdicts)
+    assert bool(found.scarcity) == bool(spare)
+
+
 def test_of_nine_poses_the_wrong_one_is_named(rng):
     for wrong in (0, 4, 8):
         assert f"Pose {wrong} does not fit the others" in with_one_wrong(rng, 9, wrong, 2e-3)

@@ -21,7 +21,8 @@ def calibrate(
 ) -> None:
     """Calibrate a robot's geometry from measured poses or by any instruments.
 
-    Exits with 1 if the residuals exceed the stated noise.
+    Exits with 1 if the residuals exceed the stated noise, or if the blueprint shows that the data are read wrong, such
+    as legs in another order.
     """
     asked: Any = calibration_study(study)
     folder = out or asked.folder

@@ -10,6 +10,7 @@ import numpy as np
 from gough.core.arguments import instance, real
 from gough.core.arrays import Array, ArrayValue, Integers
 from gough.core.errors import InputError, nearest, require
+from gough.core.text import number, shown_unit
 from gough.problem import Equations, NonlinearProblem
 from gough.region import Box, ConfidenceEllipsoid
 from gough.robots.kinematics import KinematicModel
@@ -17,6 +18,7 @@ from gough.unknowns import Unknowns
 
 _TOLERANCE = 2.0
 """Standard deviations in a tolerance: 95 %."""
+_NAMED = 3
 OPEN = 1e3
 """Standard deviation of a parameter without a tolerance, in its unit: far more than any robot has."""
 
@@ -117,6 +119,40 @@ def tolerance_sigma(tolerance: float | Mapping[str, float], model: KinematicMode
         for name in matching([name_or_pattern], model.names):
             result[model.names.index(name)] = size / _TOLERANCE
     return result
+
+
+def exceeded(
+    tolerance: float | Mapping[str, float], model: KinematicModel, before: Array, after: Array
+) -> tuple[str, float]:
+    """The parameters that leave their tolerance, in a sentence, and the probability of such changes if it holds.
+
+    With a right tolerance, the squares of the changes over their prior standard deviations have at most the sum of as
+    many of standard normal numbers: the data only determine a part of each.
+
+    Examples:
+        >>> from gough.robots import LinearDelta
+        >>> printer, moved = LinearDelta(), np.zeros(10)
+        >>> moved[-1] = 0.004
+        >>> words, p = exceeded({"arm_*": 0.0005}, printer, printer.nominal, printer.nominal + moved)
+        >>> words
+        'The stated tolerance is too small: arm_3 changes by 4.00 mm, tolerance 0.500 mm'
+        >>> p < 1e-12
+        True
+    """
+    from scipy.special import chdtrc  # noqa: PLC0415 - start-up time
+
+    sigma = tolerance_sigma(tolerance, model)
+    stated = np.flatnonzero((sigma < OPEN) & (after != before))
+    z = abs(after - before)[stated] / sigma[stated]
+    order = stated[np.argsort(-z)]
+    parts = []
+    for k in order[:_NAMED]:
+        unit, factor = shown_unit(model.units[k])
+        change, limit = (number(factor * v, digits=3) for v in (abs(after - before)[k], _TOLERANCE * sigma[k]))
+        if abs(after - before)[k] > _TOLERANCE * sigma[k]:
+            parts.append(f"{model.names[k]} changes by {change} {unit}, tolerance {limit} {unit}")
+    p = float(chdtrc(len(stated), float(z @ z))) if len(stated) else 1.0
+    return f"The stated tolerance is too small: {'; '.join(parts)}", p
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,16 +18,17 @@ from gough.data.pose_files import poses_of
 from gough.estimates import Estimate, EstimationError, Status
 from gough.geometry.alignment import aligned as aligned_blueprint
 from gough.geometry.alignment import frames_of_translations
-from gough.geometry.beliefs import believed, matching, require_tolerance
+from gough.geometry.beliefs import believed, exceeded, matching, require_tolerance
 from gough.geometry.chain_equations import ChainEquations
 from gough.geometry.chain_noise import with_chain_noise
 from gough.geometry.common_errors import with_common_errors
 from gough.geometry.descent import Arrived, approach, approach_robustly
-from gough.geometry.diagnosis import UNTOLD, Diagnosis, conventions, effects, is_doubtful, warnings
+from gough.geometry.diagnosis import UNTOLD, Accusation, Diagnosis, conventions, effects, is_doubtful, warnings
 from gough.geometry.framed import base_names, moved_frames, platform_names
 from gough.geometry.frames import Frames, Placement, StatedFrames, require_of_robot
 from gough.geometry.geometric import BASE, PLATFORM, SCALE, geometric
 from gough.geometry.held_out import HeldOut, closure, held_out, require_held_out
+from gough.geometry.nested import LEVEL
 from gough.geometry.reading_noise import ReadingNoise, reading_noise
 from gough.geometry.results import Calibrated, ChainFit
 from gough.methods import GaussMarkov, GaussNewton, Huber, RobustLeastSquares, WeightedLeastSquares, identifiability
@@ -148,6 +149,7 @@ def calibrate(
     own = placed.moved(model, poses, found_frames, like=begun)
     chains = _chain_fits(model, begun, own, aligned, parameters, factor)
     diagnosis, suspects = _diagnosed(model, theta, stated, placed, own, problem, answer, parameters, factor)
+    diagnosis = _with_tolerance(diagnosis, tolerance, model, aligned, parameters)
     if answer.status is not Status.OK:
         raise _failed(model, answer, diagnosis, suspects)
     others = None if validation is None else placed.moved(model, validation, found_frames)
@@ -229,6 +231,26 @@ def _diagnosed(  # noqa: PLR0917 - what a calibration knows at its end
         )
         diagnosis = Diagnosis((*accused, *shown.accusations), shown.n_alternatives)
     return diagnosis, suspects
+
+
+def _with_tolerance(
+    diagnosis: Diagnosis,
+    tolerance: float | Mapping[str, float] | None,
+    model: KinematicModel,
+    before: Array,
+    after: Array,
+) -> Diagnosis:
+    """With a tolerance that the changes reject; not beside other mistakes, which may have caused the changes."""
+    if tolerance is None or diagnosis.accusations or not np.isfinite(after).all():
+        return diagnosis
+    words, p = exceeded(tolerance, model, before, after)
+    if p >= LEVEL:
+        return diagnosis
+    sure = f"p = {p:.1g}" if p > 1e-12 else "p < 1e-12"
+    text = (
+        f"{words} ({sure}). State a larger tolerance, or leave it out; check the dimensions and units of the blueprint."
+    )
+    return replace(diagnosis, accusations=(Accusation("tolerance", text, p),))
 
 
 class _Placed(NamedTuple):

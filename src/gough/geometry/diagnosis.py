@@ -39,6 +39,8 @@ _WORTHWHILE = 0.002
 _FURTHER = 0.02
 """… and each one after the first, of the sum of squares at first."""
 _NAMED = 5
+_AT_ALL = 10.0
+"""Errors of predicted readings, over their travel, above which a blueprint does not fit at all."""
 UNTOLD = "undistinguished"
 """Name of an accusation that leaves open which mistake of the catalogue was made."""
 
@@ -145,22 +147,39 @@ def conventions(
             alike.append(each)
     p = 0.0 if not np.isfinite(here) else float(np.exp(max(-700.0, here - best))) * trials
     return tuple(
-        Accusation(mistake.name, _convention_words(as_stated, evidence, mistake, corrected, k), p, is_convention=True)
-        for k, (_, evidence, mistake, corrected) in enumerate(alike[:_MOST])
+        Accusation(mistake.name, _convention_words(stated, mistake, corrected, k), p, is_convention=True)
+        for k, (_, _, mistake, corrected) in enumerate(alike[:_MOST])
     )
 
 
-def _convention_words(
-    as_stated: Evidence | None, evidence: Evidence, mistake: Mistake, corrected: Corrected, place: int
-) -> str:
-    """How well the blueprint explains the readings as stated, and corrected."""
-    better = f"{number(100 * evidence.left, digits=2)} %"
+def _convention_words(stated: Stated, mistake: Mistake, corrected: Corrected, place: int) -> str:
+    """How well the blueprint predicts the readings as stated, and corrected."""
+    now, better = (_unpredicted(stated, poses) for poses in (stated.poses, corrected.poses))
+    worse = better is not None and (now is None or now > better)
+    to = f" to {number(100 * better, digits=2)} % of their travel" if worse and better is not None else ""
     if place:
-        return f"Equally well, to {better}, the readings fit if {corrected.words}. {mistake.advice}"
-    now = "do not fit the blueprint at all"
-    if as_stated is not None and as_stated.left < 10:
-        now = f"fit the blueprint only to {number(100 * as_stated.left, digits=2)} % of their travel"
-    return f"The readings {now}, but to {better} if {corrected.words}. {mistake.advice}"
+        return f"Equally well, the readings fit{to} if {corrected.words}. {mistake.advice}"
+    if not worse:
+        text = "The readings are far more probable under the blueprint"
+    elif now is None or now > _AT_ALL:
+        text = f"The readings do not fit the blueprint at all, but{to}"
+    else:
+        text = f"The readings fit the blueprint only to {number(100 * now, digits=2)} % of their travel, but{to}"
+    return f"{text} if {corrected.words}. {mistake.advice} Do not use the geometry before that."
+
+
+def _unpredicted(stated: Stated, poses: Poses) -> float | None:
+    """Root mean square error of readings that the blueprint predicts, over their standard deviation; zeros are free.
+
+    Poses of an instrument are moved to the robot's frame as the blueprint fits best, as stated and corrected alike.
+    """
+    model, blueprint = stated.model, stated.blueprint
+    at = readings_of(model, blueprint, poses) if stated.in_robot_frame else _aligned_readings(model, blueprint, poses)
+    if at is None:
+        return None
+    away = poses.readings - at
+    left = ((away - away.mean(axis=0)) ** 2).mean(axis=0) / np.maximum(poses.readings.var(axis=0), 1e-300)
+    return float(np.sqrt(left.mean()))
 
 
 def effects(

@@ -20,7 +20,7 @@ from gough.geometry.held_out import HeldOut, closure
 from gough.geometry.predicted_pose import pose_sensitivity, pose_sigma
 from gough.methods.statistical.identifiability import Identifiability
 from gough.problem import NonlinearProblem
-from gough.region import Interval
+from gough.region import ConfidenceEllipsoid, Interval
 from gough.robots.kinematics import KinematicModel, PlatformPoses
 
 _95 = 1.959963984540054
@@ -221,7 +221,16 @@ class Calibrated(CalibratedParameters, ArrayValue):
 
     @property
     def refuted(self) -> bool:
-        """Whether the residuals are larger than the stated noise explains (p < 0.001)."""
+        """Whether the residuals are larger than the stated noise explains, or the data are read wrong (p < 0.001).
+
+        The residuals do not show all conventions: legs in another order are other legs to a calibration that starts
+        from no blueprint. Such a geometry is not that of the machine.
+        """
+        return bool(self.diagnosis.conventions) or self.exceeds_noise
+
+    @property
+    def exceeds_noise(self) -> bool:
+        """Whether the residuals are larger than the stated noise explains (χ², p < 0.001)."""
         stats = self.estimate.stats
         if not isinstance(stats, FitStats) or stats.chi_squared is None or stats.chi_squared_p is None:
             return False
@@ -265,7 +274,40 @@ class Calibrated(CalibratedParameters, ArrayValue):
         check = self.validation
         doubts = () if check is None else tuple(filter(None, (check.summary, check.words)))
         texts = tuple(each.words for each in self.diagnosis.effects)
-        return (*self.premises, *self.poses.notes, *self.suspects, *texts, *self.estimate.notes, *doubts)
+        notes = (*self.estimate.notes, *self.scarcity)
+        return (*self.premises, *self.poses.notes, *self.suspects, *texts, *notes, *doubts)
+
+    @property
+    def scarcity(self) -> tuple[str, ...]:
+        """How few equations are spare, and whether the ± exceeds the changes, in sentences; empty with enough poses."""
+        n, unknowns = len(self.model.chains), self.estimate.unknowns
+        equations = len(self.poses) * n
+        spare = equations - len(unknowns)
+        if isinstance(unknowns.prior, ConfidenceEllipsoid) or spare >= 2 * n:
+            return ()
+        few = "none is" if spare <= 0 else f"only {spare} {'is' if spare == 1 else 'are'}"
+        tests = (
+            "nothing tests the noise, the model or single poses" if spare <= 0 else "tests of noise and model are weak"
+        )
+        words = [f"Of {equations} equations {few} spare: {tests}. Measure more poses."]
+        lengths = [
+            k for k, name in enumerate(self.model.names) if name in unknowns.names and self.model.units[k] == "m"
+        ]
+        half = dict(zip(unknowns.names, self.estimate.half_widths().tolist(), strict=True))
+        if lengths:
+            wide = float(np.median([half[self.model.names[k]] for k in lengths]))
+            change = float(np.median(abs(self.parameters - self.start)[lengths]))
+            if wide > change:
+                sizes = (f"{number(1e3 * v, digits=2)} mm" for v in (wide, change))
+                advice = (
+                    "" if self.frames is not None else " State the tolerance of the blueprint, or measure more poses."
+                )
+                words.append(
+                    "The median ± of lengths, {}, exceeds their median change, {}: the calibrated values may be worse "
+                    "than those of the blueprint.".format(*sizes)
+                    + advice
+                )
+        return tuple(words)
 
     @property
     def suspects(self) -> tuple[str, ...]:

@@ -219,7 +219,7 @@ def _cards(calibrated: Calibrated, legs: Sequence[ChainFinding]) -> tuple[tuple[
     cards.append((f"{after} mm", f"closure of the chains, rms; {before} before"))
     stats = calibrated.estimate.stats
     if isinstance(stats, FitStats) and stats.chi_squared is not None:
-        words = "refuted by χ²" if calibrated.refuted else "not refuted"
+        words = "refuted by χ²" if calibrated.exceeds_noise else "not refuted"
         cards.append((f"{stats.chi_squared:.2f}", f"χ² per degree of freedom: {words}"))
     n = len(calibrated.identifiability.names)
     cards.append(
