@@ -316,6 +316,9 @@ def test_commands(made, tmp_path, capsys):
     assert run(["check", str(place)]) == 1
     assert run(["check", str(place / "epsilon-upper.json"), str(tmp_path / "none.cfg")]) == 2
     assert run(["check", "--verified", str(place)]) == 2
+    (place / "epsilon-upper.json").write_text(certificates.texts["epsilon-upper.json"].replace("1e-12", "1e-11"))
+    assert run(["check", str(place / "epsilon-upper.json")]) == 2  # cannot be read
+    assert run(["check", str(place)]) == 1  # not as it was written
 
 
 def test_types_are_those_of_the_format():

@@ -14,7 +14,7 @@ from gough.vision import Camera, Chessboard, CircleGrid, bounded_pose, design_ta
 from gough.vision.camera import expected
 from gough.vision.detector import Sighting
 from gough.vision.pose import pose_of
-from gough.vision.pose_enclosure import _Model
+from gough.vision.pose_enclosure import _Model, for_decimals
 
 flint = pytest.importorskip("flint")
 arb = flint.arb
@@ -267,3 +267,14 @@ def test_bounds_that_are_wrong_or_too_wide_are_refused(rng):
         bounded_pose(noisy, TARGET, camera, 0.0)
     with pytest.raises(InputError, match="9 numbers"):
         bounded_pose(noisy, TARGET, camera, 1.0, camera_error=[1.0])
+
+
+def test_half_widths_hold_where_both_numbers_are_decimals(rng):
+    """`gough check` takes the decimals of poses.csv as they are, and they are not the doubles of the proof."""
+    middle, half = rng.normal(size=300) * 10.0 ** rng.integers(-9, 3, 300), 10.0 ** rng.uniform(-9, -2, 300)
+    written = for_decimals(half, middle)
+    for x, h, w in zip(middle.tolist(), half.tolist(), written.tolist(), strict=True):
+        x_read, w_read = Fraction(repr(x)), Fraction(repr(w))
+        assert x_read - w_read <= Fraction(x) - Fraction(h)
+        assert Fraction(x) + Fraction(h) <= x_read + w_read
+        assert w <= h * (1 + 1e-15) + 1e-15 * abs(x)

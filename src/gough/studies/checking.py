@@ -238,13 +238,14 @@ def check_file(certificate: Path, problem: Any = None, study: Path | None = None
 def _check_heights(certificate: Path, problem: Any, study: Path | None) -> FileVerdict:
     """A certificate of probed heights: about the copies beside it, or about a printer.cfg."""
     require(problem is None or isinstance(problem, str | Path), "give the printer.cfg that the certificate is about")
+    found = load_heights(certificate)
     if problem is None:
         checked = check_height_folder([certificate], study)
         sources = certificate.with_name(SOURCES)
         return FileVerdict(certificate, sources, _one_verdict(checked, certificate.name), checked.premises)
     require(study is None, "give the printer.cfg once: leave out --study")
     path = Path(problem)
-    return FileVerdict(certificate, path, check_own(load_heights(certificate), path), ())
+    return FileVerdict(certificate, path, check_own(found, path), ())
 
 
 def _read_problem(path: Path) -> LinearProblem:

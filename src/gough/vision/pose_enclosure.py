@@ -89,7 +89,7 @@ class PoseBounds(NamedTuple):
     """Bounds of a pose's errors, proven under the assumptions."""
 
     position: Array
-    """(3,): half-widths about the measured position, m."""
+    """(3,): half-widths about the measured position, m; also about the decimals of it in a file."""
     rotation: Array
     """(3,): half-widths of the left rotation vector about the measured rotation, rad."""
     searched_position: Array
@@ -136,11 +136,21 @@ def enclose_pose(  # noqa: PLR0917 - a pose, a camera, a target
             continue
         if X is not None:
             turned, searched = ((2 * Interval(each) + _ROTATION).upper for each in (X.mag[3:], reach[3:]))
-            return PoseBounds(X.mag[:3], turned, reach[:3], searched / 1.01)
+            return PoseBounds(for_decimals(X.mag[:3], position), turned, reach[:3], searched / 1.01)
     raise InputError(
         "these bounds do not determine the pose: the enclosure does not contract. State smaller errors, or use an "
         "image in which the target is larger and more tilted"
     )
+
+
+def for_decimals(half: Array, middle: Array) -> Array:
+    """Half-widths that hold the same intervals where both numbers are written as decimals that read as these doubles.
+
+    Examples:
+        >>> float(for_decimals(np.array([1e-6]), np.array([0.1]))[0])
+        1.000000000013878e-06
+    """
+    return np.asarray((Interval(half) + np.spacing(half) + np.spacing(np.abs(middle))).upper)
 
 
 def _rows(J: Array, gap: Interval) -> tuple[Array, Array, Array]:
