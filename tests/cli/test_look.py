@@ -25,6 +25,14 @@ def test_text(recording, capsys):
     assert proposal["data"]["columns"] == {"q1": "q1", "tau1": "tau1"}
 
 
+def test_what_lost_samples_cost(tmp_path, capsys):
+    rows = "".join(f"{k / 500},{k % 7},{k % 5}\n" for k in range(100) if not 40 <= k < 50)
+    (tmp_path / "run.csv").write_text(f"time,q1 [deg],tau1 [N·m]\n{rows}")
+    assert run(["look", str(tmp_path / "run.csv")]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "1 gaps (10 samples lost, which raises σ of what is estimated by 5.4%)" in shown  # √(100/90)
+
+
 def test_json(recording, capsys):
     assert run(["look", str(recording), "--json"]) == 0
     data = json.loads(capsys.readouterr().out)

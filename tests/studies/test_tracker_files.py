@@ -7,6 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from gough import InputError, Study
+from gough.checker.raw_data import NotDerived, RawTable, poses_of, require_known
 from gough.cli.app import run
 from gough.core.rotations import exp, log
 from gough.data import read_poses
@@ -191,7 +192,7 @@ def test_proposed_tables_calibrate_from_three_reflectors(layout, campaign, tmp_p
     assert apart == pytest.approx(np.linalg.norm(np.subtract(REFLECTORS["N1"], REFLECTORS["N2"])), abs=2e-5)
 
 
-def test_rows_without_heads_are_read_with_stated_ones(campaign, tmp_path):
+def test_rows_without_heads_are_read_with_stated_ones(campaign, tmp_path, capsys):
     """SpatialAnalyzer exports frames as name, x, y, z, three angles, and a time, without a line of names."""
     _, _, readings, R, p, _ = campaign
     angles = Rotation.from_matrix(R).as_euler("xyz", degrees=True)
@@ -209,6 +210,10 @@ def test_rows_without_heads_are_read_with_stated_ones(campaign, tmp_path):
         read_poses(tmp_path / "frames.csv", heads=heads[:-1], **how)
     with pytest.raises(InputError, match=r"line 1 holds names \(pose, l1 \[mm\]"):
         read_poses(tmp_path / "readings.csv", heads=heads, **how)
+    assert run(["look", str(tmp_path / "frames.csv"), "--heads", ",".join(heads)]) == 0
+    shown = capsys.readouterr().out
+    (one,) = tomllib.loads(shown[shown.index("[measurements]") :])["instruments"]
+    assert (one["heads"], one["columns"], one["kind"]) == (heads, ["x", "y", "z"], "pose")
     (tmp_path / "blanks.txt").write_text("\n".join(row.replace(",", "  ") for row in rows) + " \n")
     spaced = MeasuredColumns(tmp_path / "blanks.txt", heads=heads)
     np.testing.assert_allclose(spaced.load(["x", "y", "z"], "m"), p, atol=1e-11)
@@ -264,3 +269,10 @@ def test_columns_are_recognized_by_their_names():
     assert turned.uncertainty == ("X U(95)", "Y U(95)", "Z U(95)")
     assert measured_targets(["time", "q1", "q2", "tau1", "tau2"]) == ()
     assert [one.name for one in measured_targets(["arm:LASI/X", "arm:LASI/Y", "arm:LASI/Z"])] == ["arm_LASI"]
+
+
+@pytest.mark.parametrize("key", [{"readings": "l.csv"}, {"heads": ["x"]}, {"coverage": 2}])
+def test_the_checker_says_what_it_does_not_derive(key):
+    with pytest.raises(NotDerived):
+        poses_of(RawTable.of_csv(b"x,y,z,l1\n0,0,0,1\n"), {"poses": key}, 1, "m", planar=False)
+    require_known({"poses": key})

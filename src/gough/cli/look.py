@@ -22,6 +22,10 @@ def look(
         ),
     ],
     *,
+    heads: Annotated[
+        str,
+        typer.Option(help="Names of the columns of a text file without any, such as 'name, x [mm], y [mm], z [mm]'."),
+    ] = "",
     as_json: AsJson = False,
 ) -> None:
     """List the channels of a recording or a table of measured poses, and propose the tables of a study.
@@ -29,7 +33,7 @@ def look(
     Recordings: rates, gaps, jitter, repeated times, and a [data] table. Poses and points of an instrument: which
     columns they are, and the tables of a calibration.
     """
-    found = overview(file)
+    found = overview(file, [name.strip() for name in heads.split(",")] if heads else ())
     if as_json:
         data = {**asdict(found), "file": found.path, "proposal": found.proposal}
         del data["path"]

@@ -143,7 +143,10 @@ class CsvSource:
         )
         require(first != "", f"{self._path} has no row below its heads")
         blanks = self._n_cells == 1 and " " in head.strip() and len(first.split()) == len(head.split()) > 1
-        require(not blanks, f"{where}: cells are separated by blanks; separate them by commas, semicolons or tabs")
+        advice = "separate them by commas, semicolons or tabs"
+        if blanks and all(_NUMBER.fullmatch(cell) for cell in head.split()):
+            advice += ', or state the names that it lacks, heads = ["x [mm]", …], in the study of a calibration'
+        require(not blanks, f"{where}: cells are separated by blanks; {advice}")
 
     def _quickly(self, columns: Sequence[int], *, missing: bool) -> Array | None:
         """What polars reads, if the file is even and every number is plain; otherwise None."""

@@ -13,7 +13,7 @@ from gough.core.errors import InputError
 from gough.core.tables import table
 from gough.core.text import number
 from gough.data.channel_groups import GroupedSource, GroupSource
-from gough.data.formats import opened_recording
+from gough.data.formats import opened, opened_recording
 from gough.data.pose_columns import MeasuredTarget, calibration_proposal, measured_targets
 from gough.data.sources import Source, split_head
 from gough.data.times import TimeColumn, longest_step, seconds_of
@@ -64,6 +64,10 @@ class ClockOverview:
     """Times before the one before."""
     began: str = ""
 
+    def loss_cost(self, samples: int) -> float:
+        """Share by which σ of an estimate from so many samples is larger for want of the lost ones."""
+        return float(np.sqrt((samples + self.lost) / max(samples, 1)) - 1)
+
 
 @dataclass(frozen=True)
 class GroupOverview:
@@ -95,9 +99,11 @@ class GroupOverview:
         by = f"by column '{self.time}'" if self.time else "by its times"
         began = f", began {clock.began}" if clock.began else ""
         yield f"{number(clock.rate)} Hz {by}, {number(clock.duration)} s{began}"
+        cost = f", which raises σ of what is estimated by {clock.loss_cost(self.samples):.1%}" if clock.lost else ""
         yield (
             f"Steps deviate by {clock.jitter:.1%} rms, {clock.jitter_at_most:.1%} at most; {clock.gaps} gaps "
-            f"({clock.lost} samples lost); {clock.duplicates} repeated times; {clock.backwards} times run backwards"
+            f"({clock.lost} samples lost{cost}); {clock.duplicates} repeated times; "
+            f"{clock.backwards} times run backwards"
         )
 
 
@@ -174,8 +180,12 @@ class Overview:
         return [name for name in _alike(named, _POSITION, _EFFORT, _OF_MOTION) if name not in efforts], efforts
 
 
-def overview(path: str | Path) -> Overview:
+def overview(path: str | Path, heads: Sequence[str] = ()) -> Overview:
     r"""What a file of recordings holds: channels, rates, gaps, jitter, duplicates.
+
+    Args:
+        path: The file, or the folder of a bag.
+        heads: Names of the columns of a text file without a line of names.
 
     Raises:
         InputError: the file cannot be read.
@@ -190,7 +200,7 @@ def overview(path: str | Path) -> Overview:
         ('t [ms]', 1000.0, 1)
     """
     path = Path(path)
-    source = opened_recording(path)
+    source = opened(path, "measurements", heads) if heads else opened_recording(path)
     if isinstance(source, GroupedSource):
         groups = tuple(_of_group(path, GroupSource(path, group)) for group in source.groups)
         return Overview(path.name, groups)
@@ -201,7 +211,12 @@ def overview(path: str | Path) -> Overview:
     ranges = {channel.name: max(abs(channel.least or 0.0), abs(channel.greatest or 0.0)) for channel in table.channels}
     largest = max(ranges[column] for target in targets for column in target.position)
     units = {channel.name: channel.unit for channel in table.channels}
-    return Overview(path.name, (table,), targets, calibration_proposal(path.name, targets, units, texts, largest))
+    return Overview(
+        path.name,
+        (table,),
+        targets,
+        calibration_proposal(path.name, targets, units, texts, largest=largest, heads=heads),
+    )
 
 
 def _of_group(path: Path, source: GroupSource) -> GroupOverview:

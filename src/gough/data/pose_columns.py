@@ -14,13 +14,14 @@ _PLACED = {"position", "pos", "translation", "trans", "coordinate", "coord", "po
 _NUMBERS = {"0": "w", "1": "x", "2": "y", "3": "z"}
 _READING = re.compile(r"(?:l|leg|length|reading|actuator|joint|q)_?\d+", re.IGNORECASE)
 _QUATERNION, _ROTATION, _ANGLES = ("qw", "qx", "qy", "qz"), ("rw", "rx", "ry", "rz"), ("rx", "ry", "rz")
-_NAUTICAL, _ABC = ("roll", "pitch", "yaw"), ("a", "b", "c")
+_NAUTICAL, _ABC, _TURNS = ("roll", "pitch", "yaw"), ("a", "b", "c"), ("e1", "e2", "e3")
 _PHRASES = {
     _QUATERNION: "a quaternion, scalar first",
     _ROTATION: "a quaternion, scalar first",
     _ANGLES: "three angles",
     _NAUTICAL: "three angles",
     _ABC: "three angles",
+    _TURNS: "three angles",
 }
 
 
@@ -117,7 +118,7 @@ def _coordinate(name: str) -> tuple[str, str] | None:
 
 
 def _named(word: str, context: str) -> str | None:
-    if word in (*_NAUTICAL, *_ABC):
+    if word in (*_NAUTICAL, *_ABC, *_TURNS):
         return word
     if context in {"quaternion", "quat"} and word in {*"wxyz", *_NUMBERS}:
         return f"q{_NUMBERS.get(word, word)}"
@@ -136,7 +137,9 @@ def calibration_proposal(
     targets: Sequence[MeasuredTarget],
     units: Mapping[str, str],
     names: Mapping[str, Sequence[str]],
+    *,
     largest: float,
+    heads: Sequence[str] = (),
 ) -> str:
     """The tables [measurements] and [[instruments]] of a study that calibrates from this file.
 
@@ -146,6 +149,7 @@ def calibration_proposal(
         units: Units that heads state, by column.
         names: Columns of texts, such as names of poses and of reflectors.
         largest: The largest position, for the unit where none is stated.
+        heads: Names of the columns that the file does not state.
     """
     used = {column for target in targets for column in target.columns}
     readings = [column for column in units if column not in used and _READING.fullmatch(column)]
@@ -153,6 +157,7 @@ def calibration_proposal(
     lines = ["[measurements]"]
     if readings:
         lines += [f"file = {_quoted(file)}", f"readings = {_array(readings)}"]
+        lines += [f"heads = {_array(heads)}"] * bool(heads)
     else:
         order = f"column `pose` as in {file}" if of_pose else f"in the order of {file}"
         lines += [f'file = "readings.csv"  # the robot\'s readings l1, l2, …, a row for each pose, {order}']
@@ -166,6 +171,7 @@ def calibration_proposal(
         lines.append(f'kind = "{"pose" if target.orientation else "point"}"')
         if not readings:
             lines.append(f"file = {_quoted(file)}")
+            lines += [f"heads = {_array(heads)}"] * bool(heads)
         lines += [f"where = {{{_key(of_target)} = {_quoted(value)}}}"] * bool(value)
         lines += [f"match = {_quoted(of_pose)}"] * bool(of_pose and not readings)
         lines.append(f"columns = {_array(target.position)}")

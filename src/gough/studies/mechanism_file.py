@@ -27,6 +27,7 @@ from gough.robots.mechanism import (
 )
 from gough.robots.mechanism.description import require_known
 from gough.robots.mechanism.imports import SUFFIXES, Imported, read_description, read_mjcf, read_urdf
+from gough.robots.mechanism.imports.extended_urdf import unlisted_loops
 from gough.robots.mechanism.parameters import UNITS
 from gough.robots.mechanism.parts import BASE, FREEDOMS
 from gough.robots.mechanism.placement import AXES, Rotation, Vector, facing, rotation, turned
@@ -139,7 +140,9 @@ def read_mechanism_robot(path: str | Path, stated: Stated | None = None) -> Mech
     try:
         return MechanismModel(mechanism)
     except InputError as error:
-        raise InputError(f"{path}: {error}") from error
+        is_yaml = Path(path).suffix.lower() in {".yaml", ".yml"}
+        hint = f" {found}" if is_yaml and (found := unlisted_loops(path)) else ""
+        raise InputError(f"{path}: {error}{hint}") from error
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,17 +13,22 @@ from gough.export.exporting import export
 from gough.robots import efforts
 from gough.robots.mechanism.assembly import assembled
 from gough.robots.mechanism.imports import read_extended_urdf
+from gough.robots.mechanism.imports.extended_urdf import unlisted_loops
 from gough.studies.mechanism_file import Stated, read_mechanism_robot
 from tests.export.models import named_model
 
 pin = pytest.importorskip("pinocchio")
 yaml = pytest.importorskip("yaml")
 MODELS = Path(__file__).resolve().parents[4] / "shared" / "data" / "parallel-urdf"
-IDLE = {
-    "5bar_linkage": ("closedloop1_A",),
-    "5bar_linkage_iso6d": (),
+FREEDOMS = {
+    "5bar_linkage": (3, 2),
+    "5bar_linkage_iso6d": (2, 2),
+    "robot_delta": (5, 2),
+    "cassie_like": (7, 5),
+    "disney_like": (9, 6),
+    "digit_like": (9, 6),
 }
-"""Freedoms that move nothing but a rod about its own axis, or the two halves of a pin."""
+"""Freedoms and motors of public models that close: the others move rods about their axes, or halves of pins."""
 
 
 @cache
@@ -79,9 +84,53 @@ class Constrained:
         return found[: len(motors)], float(np.abs(left).max() / np.abs(needed).max())
 
 
+def held_in(name):
+    """The joints that the refusal of a public model proposes to hold, and nothing else but the refusal."""
+    path, (freedoms, motors) = model_of(name), FREEDOMS[name]
+    if freedoms == motors:
+        return ()
+    with pytest.raises(InputError, match=f"{freedoms} freedoms but {motors} actuators .* --fixed ") as refused:
+        read_mechanism_robot(path)
+    proposed = str(refused.value).rsplit("--fixed ", 1)[1].split(" ")[0].split(",")
+    assert len(proposed) == freedoms - motors
+    return tuple(proposed)
+
+
+def base_ranks(robot, other, rng, n=40):
+    """Number of base parameters of the bodies: of our regressor, and of Pinocchio's along the freedoms of its loops."""
+    x = robot.home + np.where(np.array(robot.pose_units) == "m", 1e-3, 0.03) * rng.uniform(-1, 1, (n, len(robot.home)))
+    dx, ddx = rng.normal(size=(2, n, len(robot.home)))
+    motion = robot.coordinate_motion(x, dx, ddx)
+    order = [list(robot.mechanism.coordinates).index(name) for name in other.names]
+    motors = np.eye(len(order))[[other.names.index(name) for name in other.stated["name_mot"]]]
+    with_mass = [
+        10 * j - 10 + k for j, body in enumerate(other.model.inertias) if j and body.mass > 0 for k in range(10)
+    ]
+    theirs = []
+    for k in range(n):
+        q, dq, ddq = (part[k, order] for part in (motion.s, motion.ds, motion.dds))
+        _, values, right = np.linalg.svd(other.constraints(q)[1])
+        free = right[(values > 1e-7 * values[0]).sum() :].T
+        Y = pin.computeJointTorqueRegressor(other.model, other.data, q, dq, ddq)[:, with_mass]
+        theirs.append((free @ np.linalg.inv(motors @ free)).T @ Y)
+    bodies = [i for i, name in enumerate(robot.names) if name[:2] in {"m_", "sx", "sy", "sz", "Ix", "Iy", "Iz"}]
+    ours = robot.regressor(*robot.joint_motion(x, dx, ddx)).reshape(-1, len(robot.names))[:, bodies]
+    return [rank_of(W) for W in (ours, np.vstack(theirs))]
+
+
+def rank_of(W):
+    """The rank of columns scaled to one: singular values end at rounding, four decades below the least true one."""
+    sizes = np.abs(W).max(axis=0)
+    W = W[:, sizes > 1e-9 * sizes.max()] / sizes[sizes > 1e-9 * sizes.max()]
+    values = np.linalg.svd(W, compute_uv=False)
+    rank = int((values > 1e-12 * values[0]).sum())
+    assert rank == len(values) or values[rank] < 1e-3 * values[rank - 1]
+    return rank
+
+
 def compare(robot, other, rng, n=6):
     """The largest relative error of efforts, the widest gap, and the speed and acceleration at which loops open."""
-    scale = np.where(np.array(robot.pose_units) == "m", 0.01, 0.02)
+    scale = np.where(np.array(robot.pose_units) == "m", 1e-3, 0.02)
     x = robot.home + scale * rng.uniform(-1, 1, (n, len(robot.home)))
     dx, ddx = rng.normal(size=(2, n, len(robot.home)))
     motion = robot.coordinate_motion(x, dx, ddx)
@@ -103,34 +152,25 @@ def compare(robot, other, rng, n=6):
     return worst
 
 
-@pytest.mark.parametrize("name", IDLE)
-def test_public_models_have_the_inverse_dynamics_of_pinocchio(name, rng):
-    path = model_of(name)
-    robot = robot_of(path, IDLE[name])
-    other = Constrained(path, IDLE[name])
+@pytest.mark.parametrize("name", FREEDOMS)
+def test_public_models_are_those_of_pinocchio(name, rng):
+    """A refusal says which joints to hold; closure, mobility, inverse dynamics and base parameters are then equal."""
+    path, held = model_of(name), held_in(name)
+    robot, other = robot_of(path, held), Constrained(path, held)
+    motors = FREEDOMS[name][1]
+    assert assembled(robot.mechanism).mobility == len(robot.coordinates) == motors
+    still = np.zeros((1, motors))
+    s = robot.coordinate_motion(robot.home[None], still, still).s[0]
+    _, J = other.constraints(s[[robot.mechanism.coordinates.index(each) for each in other.names]])
+    values = np.linalg.svd(J, compute_uv=False)
+    assert len(other.names) - (values > 1e-7 * values[0]).sum() == motors
+    ours, theirs = base_ranks(robot, other, rng)
+    assert ours == theirs
     efforts_, gap, opening, accelerating = compare(robot, other, rng)
     assert efforts_ < 1e-7  # the drawn spheres of 6.5e5 kg in one model cost digits
     assert gap < 1e-9
     assert opening < 1e-9
     assert accelerating < 1e-4  # by differences
-
-
-@pytest.mark.parametrize(("name", "freedoms", "motors"), [("5bar_linkage", 3, 2)])
-def test_idle_freedoms_are_refused_with_what_to_hold(name, freedoms, motors):
-    """The number of freedoms is that of Pinocchio's constraints; what the message proposes makes it a robot."""
-    path = model_of(name)
-    with pytest.raises(InputError, match=f"{freedoms} freedoms but {motors} actuators .* --fixed ") as refused:
-        read_mechanism_robot(path)
-    proposed = str(refused.value).rsplit("--fixed ", 1)[1].split(" ")[0].split(",")
-    assert len(proposed) == freedoms - motors
-    robot = robot_of(path, tuple(proposed))
-    assert len(robot.coordinates) == motors
-    still = np.zeros((1, motors))
-    s = robot.coordinate_motion(robot.home[None], still, still).s[0]
-    other = Constrained(path, proposed)
-    _, J = other.constraints(s[[robot.mechanism.coordinates.index(name) for name in other.names]])
-    values = np.linalg.svd(J, compute_uv=False)
-    assert len(other.names) - (values > 1e-7 * values[0]).sum() == motors
 
 
 def test_a_public_model_is_examined_and_regrouped():
@@ -145,7 +185,7 @@ def test_a_public_model_is_examined_and_regrouped():
     assert (values > 1e-9 * values[0]).sum() == known.rank
 
 
-@pytest.mark.parametrize("key", ["five-bar"])
+@pytest.mark.parametrize("key", ["five-bar", "delta", "3-rrr"])
 def test_what_we_write_is_read_back_by_us_and_by_pinocchio(tmp_path, key, rng):
     files = export(named_model(key), "urdf", bodies="nominal", verify=False).files
     for name, content in files.items():
@@ -154,7 +194,9 @@ def test_what_we_write_is_read_back_by_us_and_by_pinocchio(tmp_path, key, rng):
     written = named_model(key).dynamics.robot
     read = read_extended_urdf(path)
     assert read.actuated == tuple(written.mechanism.actuated)
-    robot = read_mechanism_robot(path)
+    equations = written.controller_equations()
+    home = tuple(f"{value:.12g}" for value in equations.home[list(equations.actuated)])
+    robot = read_mechanism_robot(path, Stated(home=home))
     assert assembled(robot.mechanism).mobility == len(written.mechanism.actuated)
     efforts_, gap, opening, _ = compare(robot, Constrained(path), rng)
     assert efforts_ < 1e-9
@@ -199,6 +241,27 @@ def test_the_urdf_file_must_be_there(tmp_path, capsys):
     (tmp_path / "robot.yaml").write_text("closed_loop: [[q1, b]]\nname_mot: [q1]")
     assert run(["mechanism", str(tmp_path / "robot.yaml")]) == 2
     assert "expected beside it as robot.urdf" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_forgotten_closure_is_named():
+    path = model_of("kangaroo_like")
+    hint = unlisted_loops(path)
+    assert hint.endswith("add [closedloop1_A, closedloop1_B]?")
+    assert read_extended_urdf(path).closures[7].name == "closedloop8"
+    assert not any(unlisted_loops(model_of(name)) for name in ("5bar_linkage", "robot_delta", "digit_like"))
+
+
+def test_refusals_name_a_forgotten_closure(tmp_path):
+    frames = "".join(
+        f'<link name="l{k}{end}"/><joint name="loop{k}_{end}" type="fixed"><parent link="{on}"/>'
+        f'<child link="l{k}{end}"/></joint>'
+        for k in (1, 2)
+        for end, on in (("A", "b"), ("B", "floor"))
+    )
+    (tmp_path / "robot.urdf").write_text(TREE.replace("</robot>", frames + "</robot>"))
+    (tmp_path / "robot.yaml").write_text("closed_loop: [[loop2_A, loop2_B]]\ntype: [3d]\nname_mot: [q1]")
+    with pytest.raises(InputError, match=r"does not list: add \[loop1_A, loop1_B\]\?"):
+        read_mechanism_robot(tmp_path / "robot.yaml")
 
 
 def test_joints_are_replaced(tmp_path):

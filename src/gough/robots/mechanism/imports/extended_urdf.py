@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -83,8 +84,8 @@ def _joined(tree: UrdfTree, stated: Mapping[str, Any], pairs: Sequence[tuple[str
         require_known(name, coordinates, "'name_mot': no coordinate is called")
     require(len(set(motors)) == len(motors), "'name_mot' names a joint twice")
     closures = tuple(
-        Closure(f"loop{k}", (_body(tree, first), _body(tree, second)), directions=_HELD[kind])
-        for k, (first, second, kind) in enumerate(pairs, 1)
+        Closure(name, (_body(tree, first), _body(tree, second)), directions=_HELD[kind])
+        for name, (first, second, kind) in zip(_names(pairs), pairs, strict=True)
     )
     return replace(
         tree.imported,
@@ -93,6 +94,43 @@ def _joined(tree: UrdfTree, stated: Mapping[str, Any], pairs: Sequence[tuple[str
         actuated=tuple(motors),
         gravity=_gravity(stated.get("gravity", list(tree.imported.gravity))),
     )
+
+
+def _names(pairs: Sequence[tuple[str, str, str]]) -> list[str]:
+    """What the two frames of a closure have in common, as loop1 of loop1_A and loop1_B, where that tells them apart."""
+    stems = [_common([first, second]).rstrip("_-.:/ ") for first, second, _ in pairs]
+    apart = all(stems) and len(set(stems)) == len(stems)
+    return stems if apart else [f"loop{k}" for k in range(1, len(pairs) + 1)]
+
+
+def _common(names: Sequence[str]) -> str:
+    """The letters with which all names begin."""
+    return "".join(letters[0] for letters in takewhile(lambda each: len(set(each)) == 1, zip(*names, strict=False)))
+
+
+def unlisted_loops(path: str | Path) -> str:
+    """A sentence on frames that are named like those of the closures but that no pair of `closed_loop` names.
+
+    Empty where there are none. Models that programs write have frames loop1_A, loop1_B, …; a pair that the YAML file
+    leaves out is probably forgotten.
+    """
+    path = Path(path)
+    try:
+        pairs = _pairs(parsed_yaml(read_text(path), "description of an Extended URDF"))
+        tree = read_tree(_beside(path))
+    except InputError:
+        return ""
+    listed = {frame for first, second, _ in pairs for frame in (first, second)}
+    stem = _common(sorted(listed)).rstrip("0123456789_-.:/ ")
+    if not stem:
+        return ""
+    names = {joint.name for joint in tree.imported.joints} | {body.name for body in tree.imported.bodies}
+    names = {name for name in names if name.startswith(stem)}
+    found = [(a, b) for a, b in combinations(sorted(names - listed), 2) if a[:-1] == b[:-1]]
+    if not found:
+        return ""
+    missing = ", ".join(f"[{a}, {b}]" for a, b in found)
+    return f"The URDF file has frames of another closure, which 'closed_loop' does not list: add {missing}?"
 
 
 def _body(tree: UrdfTree, frame: str) -> str:
