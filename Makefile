@@ -13,7 +13,7 @@ PROOFS := $(if $(and $(shell command -v coqc),$(shell ocamlfind query zarith 2>/
 # without bytecode on disk, each worker and each command that a test starts would compile hundreds of modules again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-lowest check format docs bench fuzz proofs sbom dist clean
+.PHONY: demo test test-lowest check format docs bench bench-all fuzz proofs sbom dist clean
 
 demo: $(VENV)/.ready
 	$(BIN)/gough demo
@@ -43,7 +43,12 @@ docs: $(VENV)/.ready-docs
 	$(BIN)/python -m sphinx --builder html --jobs auto --fail-on-warning --keep-going --quiet docs docs/_build/html
 	$(BIN)/python scripts/check_links.py docs/_build/html
 
-bench: $(VENV)/.ready-test
+# the open benchmark: gough and its rivals, each in its own environment in .venv-rivals, on the same data
+bench: $(VENV)/.ready-bench
+	$(BIN)/python -m benchmarks peers
+
+# the open benchmark and all others of the folder benchmarks, which takes hours
+bench-all: $(VENV)/.ready-bench
 	$(BIN)/python -m benchmarks
 
 fuzz: $(VENV)/.ready-test
@@ -63,7 +68,7 @@ dist: $(VENV)/.ready-docs
 
 clean:
 	$(MAKE) -C proofs clean
-	rm -rf $(VENV) $(VENV)-lowest docs/_build docs/_drawn docs/_gallery docs/reference/api docs/reference/commands build dist .pytest_cache .ruff_cache .mypy_cache
+	rm -rf $(VENV) $(VENV)-lowest $(VENV)-rivals docs/_build docs/_drawn docs/_gallery docs/reference/api docs/reference/commands build dist .pytest_cache .ruff_cache .mypy_cache
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "gough needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -76,6 +81,10 @@ $(VENV)/.ready: pyproject.toml | $(VENV)/bin/python
 $(VENV)/.ready-test: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
 	touch $@ $(VENV)/.ready
+
+$(VENV)/.ready-bench: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench,test]'
+	touch $@ $(VENV)/.ready-test $(VENV)/.ready
 
 $(VENV)/.ready-docs: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check build --editable '.[docs,multibody,physical,vision]'

@@ -16,7 +16,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 PAGE = Path(__file__).parents[1] / "docs" / "licences.md"
-FOR_DEVELOPERS = ("docs", "test")
+FOR_DEVELOPERS = ("bench", "docs", "test")
 """Extras that no user of gough installs."""
 CLASSIFIER = "License :: OSI Approved :: "
 HEADER = """# Licences
