@@ -13,7 +13,7 @@ from typing import Any
 REPOSITORY = Path(__file__).resolve().parents[2]
 ENVIRONMENTS = REPOSITORY / ".venv-rivals"
 RUNNERS = Path(__file__).parent / "runners"
-LIMIT = 120.0
+LIMIT = 900.0
 """Seconds of wall-clock time for one recording, after which a runner is ended."""
 
 
