@@ -217,7 +217,8 @@ def test_malformed_files_are_refused(made, tmp_path):
     data = json.loads(text)
     for change in (
         {"version": 2}, {"kind": "HeightBound"}, {"more": 1}, {"epsilon": -1e-6}, {"epsilon": "1/3"}, {"radius": 0.0},
-        {"sources": [["../printer.cfg", data["sources"][0][1]]]}, {"sources": []}, {"points": [[0.0, 0.0]]},
+        {"sources": [["../printer.cfg", data["sources"][0][1]]]}, {"sources": [["\ud800.cfg", data["sources"][0][1]]]},
+        {"sources": [["a\nb.cfg", data["sources"][0][1]]]}, {"sources": []}, {"points": [[0.0, 0.0]]},
         {"geometry": {"radius": 0.1}},
     ):  # fmt: skip
         body = json.dumps({k: v for k, v in (data | change).items() if k != "seal"}, indent=1).removesuffix("\n}")

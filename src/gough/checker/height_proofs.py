@@ -1,5 +1,6 @@
 """Certificates about probed heights of a delta printer: what they state, and their files."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -18,6 +19,8 @@ from gough.core.sealed import brief, list_of, loaded, numbers, rendered, require
 
 KIND = "height certificate"
 VERSION = 1
+_ODD = re.compile(r"[\\\x00-\x1f\x7f\ud800-\udfff]")
+"""What no path has: backslashes, control characters, and halves of characters, which no file system can encode."""
 GEOMETRY = ("endstop_a", "endstop_b", "endstop_c", "radius", "angle_a", "angle_b")
 """Parameters that a witness exhibits; arms and the angle of tower c are as configured."""
 
@@ -94,7 +97,7 @@ class HeightCertificate:
         for name, digest in self.sources:
             parts = Path(name).parts
             inside = bool(parts) and ".." not in parts and not Path(name).is_absolute()
-            require(inside and "\\" not in name and "\0" not in name, f"'{name:.80}' is no path in this folder")
+            require(inside and _ODD.search(name) is None, f"{brief(name)} is no path in this folder")
             require_digest(digest)
         require(isinstance(self.proof, HeightProof), f"a certificate has a proof, not {brief(self.proof)}")
 
