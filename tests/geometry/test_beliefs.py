@@ -7,6 +7,7 @@ from gough.core.errors import InputError
 from gough.core.rotations import exp
 from gough.data import Poses
 from gough.geometry import calibrate
+from gough.geometry.beliefs import matching
 from gough.robots import GoughPlatform
 
 ROBOT = GoughPlatform.deltalab()
@@ -55,3 +56,12 @@ def test_patterns_and_tolerances_are_refused_where_they_mean_nothing(rng):
         calibrate(ROBOT, poses, tolerance={"a*": -1.0})
     with pytest.raises(InputError, match="in the robot's frame"):
         calibrate(ROBOT, poses, frames="instrument", tolerance=1e-3)
+
+
+def test_patterns_without_a_dot_are_of_the_robot():
+    names = ["l1", "b1x", "level.rx", "bubble.up_x"]
+    assert matching(["l*", "b*"], names) == ("l1", "b1x")
+    assert matching(["*"], names) == ("l1", "b1x")
+    assert matching(["bubble.*", "level.rx"], names) == ("level.rx", "bubble.up_x")
+    with pytest.raises(InputError, match=r"such as 'level\.\*'"):
+        matching(["lev*"], names)

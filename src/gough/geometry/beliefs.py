@@ -26,12 +26,17 @@ OPEN = 1e3
 def matching(patterns: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
     """The names that equal one of the patterns, or match one with * or ?; in the order of the names.
 
+    A pattern without a dot stands for the robot's own parameters, one with a dot for those of instruments: "l*" does
+    not match "level.rx", but "level.*" does.
+
     Raises:
         InputError: a pattern matches none.
 
     Examples:
         >>> matching(["a*", "l2"], ["a1x", "b1x", "l1", "l2"])
         ('a1x', 'l2')
+        >>> matching(["l*"], ["l1", "level.rx"]), matching(["level.*"], ["l1", "level.rx"])
+        (('l1',), ('level.rx',))
         >>> matching(["c*"], ["a1x", "b1x"])
         Traceback (most recent call last):
         ...
@@ -41,7 +46,14 @@ def matching(patterns: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
     for pattern in patterns:
         if not {"*", "?"} & set(pattern) and pattern not in names:
             raise InputError(f"no parameter is called '{pattern}'{nearest(pattern, names)}")
-        found = {name for name in names if fnmatchcase(name, pattern)} or {pattern} & set(names)
+        alike = [name for name in names if fnmatchcase(name, pattern)]
+        found = {name for name in alike if ("." in name) == ("." in pattern)} or {pattern} & set(names)
+        if not found and alike:
+            own = alike[0].split(".")[0]
+            raise InputError(
+                f"no parameter of the robot matches '{pattern}': parameters of an instrument are meant by a "
+                f"pattern with its name and a dot, such as '{own}.*'"
+            )
         if not found:
             listed = ", ".join([*names[:12], *(["…"] if len(names) > 12 else [])])
             raise InputError(f"no parameter matches '{pattern}': the names are {listed}")
@@ -135,7 +147,7 @@ def exceeded(
         >>> moved[-1] = 0.004
         >>> words, p = exceeded({"arm_*": 0.0005}, printer, printer.nominal, printer.nominal + moved)
         >>> words
-        'The stated tolerance is too small: arm_3 changes by 4.00 mm, tolerance 0.500 mm'
+        'The stated tolerance is too small: arm_c changes by 4.00 mm, tolerance 0.500 mm'
         >>> p < 1e-12
         True
     """

@@ -175,9 +175,10 @@ class InstrumentStudy(Study, purposes=("measurements",)):
             require_one_belief(table.fixed, table.prior, layout.names, "prior")
         for pattern, value in table.prior.items():
             with self.at("calibration", "prior", pattern):
-                own = {units[name] for name in matching([pattern], layout.names)}
-                require(len(own) < 2, f"'{pattern}' stands for parameters of several units: {', '.join(sorted(own))}")
-                result[pattern] = quantity(value, own.pop())
+                own = {units[name]: name for name in matching([pattern], layout.names)}
+                each = ", ".join(f"{name} in {unit or 'no unit'}" for unit, name in own.items())
+                require(len(own) < 2, f"'{pattern}' stands for parameters of several units, such as {each}: state each")
+                result[pattern] = quantity(value, *own)
         return result
 
     def _instrument(
