@@ -255,6 +255,9 @@ class ChangeTests:
         usual = exp(self._level[0])
         excess = float(((self._energy[later:] - usual) * self._counts[later:]).sum())
         explained = min(1.0, size * float(g.sum()) / excess) if excess > 0 else 1.0
+        joint = self._jointly(later) if effect in self.together[:1] else None
+        if joint is not None:  # what changes together with it would be taken for a part of it
+            size, error = float(joint[0][0] - self.adopted[effect]), float(joint[1][0])
         return Change(effect, size, error, float(self._times[first]), slope, slope_error, explained, others)
 
     @staticmethod
@@ -293,8 +296,10 @@ class ChangeTests:
         or where nothing is excited; ∞ for all but the first where the motion does not tell them apart.
         """
         first = max(len(self._times) - blocks, int(np.searchsorted(self._times, self._began, side="right")))
-        if not self.is_learned or first >= len(self._times):
-            return None
+        return self._jointly(first) if self.is_learned and first < len(self._times) else None
+
+    def _jointly(self, first: int) -> tuple[Array, Array] | None:
+        """The same, from all blocks since one of them."""
         s, others = self.together, self.adopted.copy()
         others[s] = 0.0
         g, G = self._g[first:].sum(axis=0), self._G[first:].sum(axis=0)
