@@ -12,7 +12,6 @@ from pathlib import Path
 import mitsuba as mi
 import numpy as np
 
-mi.set_variant("scalar_rgb")
 FLIPPED = np.diag([-1.0, -1.0, 1.0])  # mitsuba's camera has x left and y up
 
 
@@ -62,10 +61,11 @@ def scene(what, R, t):
 
 def main(scenes, out):
     what = json.loads(Path(scenes).read_text(encoding="utf-8"))
+    mi.set_variant(what["variant"])
     images = {}
-    for k, each in enumerate(what):
+    for k, each in enumerate(what["scenes"]):
         R, t = np.array(each["rotation"]), np.array(each["position"])
-        image = np.array(mi.render(scene(each, R, t), seed=k))
+        image = np.array(mi.render(scene(each, R, t), seed=what["seed"] + k))
         images[str(k)] = image.reshape(image.shape[0], image.shape[1])
     np.savez(out, **images)
 

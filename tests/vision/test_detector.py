@@ -15,6 +15,7 @@ from gough.vision import (
     measure_pose,
     render,
 )
+from gough.vision.chessboards import seen_squares
 from gough.vision.spots import find_spots
 
 cv2 = pytest.importorskip("cv2")
@@ -208,3 +209,36 @@ def test_grids_of_circles(grid, rng):
     else:
         with pytest.raises(InputError, match="upside down"):
             measure_pose(shown.image, grid, CAMERA)
+
+
+@pytest.mark.parametrize("around", [None, 140.0])
+def test_dots_of_little_more_than_a_pixel_are_too_far(around, rng):
+    for _ in range(4):
+        R, t = view(rng, 0.25, 1.6)
+        image = render(CAMERA, TARGET, R, t, Conditions(noise=2.5, blur=0.8, around=around), rng).image
+        with pytest.raises(ImageRefused, match="too far away") as refused:
+            find_target(image, TARGET, CAMERA)
+        assert refused.value.cause == "too far"
+
+
+def test_noise_of_a_bright_wall_does_not_hide_the_cause(rng):
+    """Single bright pixels are no dots: what is partly outside is not called too far away."""
+    for side in (-1, 1):
+        R, t = view(rng, 0.1, 0.37)
+        t[0] = side * 0.21
+        made = Conditions(noise=4.0, vignetting=0.4, around=140.0)
+        with pytest.raises(ImageRefused) as refused:
+            find_target(render(CAMERA, TARGET, R, t, made, rng).image, TARGET, CAMERA)
+        assert refused.value.cause == "partly outside"
+
+
+def test_dots_are_no_chessboard(rng):
+    """OpenCV finds corners of a small chessboard among dots; its squares are not dark and bright by turns."""
+    squares = np.kron(np.indices((6, 7)).sum(axis=0) % 2, np.ones((40, 40))) * 160 + 40
+    board = np.full((360, 480), 200.0)
+    board[60:300, 100:380] = squares
+    assert seen_squares(cv2.GaussianBlur(board, (0, 0), 0.8).astype(np.uint8)) == (7, 6)
+    for _ in range(6):
+        R, t = view(rng, 0.3, rng.uniform(0.4, 2.0))
+        image = render(CAMERA, TARGET, R, t, Conditions(around=120.0), rng).image
+        assert seen_squares(image) == (0, 0)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gough.core.rotations import exp, log
-from gough.vision import Camera, Conditions, design_target, measure_pose, render
+from gough.vision import Camera, Conditions, design_target, find_target, measure_pose, render
 
 pytest.importorskip("cv2")
 CAMERA = Camera((640, 480), [560.0, 560.0], [321.0, 238.0], [-0.15, 0.04])
@@ -33,3 +33,17 @@ def test_errors_are_within_the_covariance(name, rng):
 def test_light_that_is_even_adds_little():
     pose = measure_pose(render(CAMERA, TARGET, R, T, rng=np.random.default_rng(3)).image, TARGET, CAMERA)
     assert (np.sqrt(pose.light.diagonal()) < 0.35 * pose.sigma).all()
+
+
+@pytest.mark.parametrize("turned", [[0.35, -0.25, 0.3], [0.1, 0.4, -0.6], [-0.4, 0.1, 1.0]])
+def test_ground_beyond_the_sheet_is_not_that_of_the_dots(turned, rng):
+    """A highlight ends at the edge of the sheet, and rings around the outermost dots reach beyond it."""
+    there, t = exp(turned) @ np.diag([1.0, -1.0, -1.0]), np.array([0.0, 0.0, 0.75])
+    made = Conditions(white=150.0, noise=0.5, gloss=(330.0, 200.0, 130.0, 60.0))
+    seen = find_target(render(CAMERA, TARGET, there, t, made, rng).image, TARGET, CAMERA)
+    spots = seen.spots
+    u, v = spots.around.T
+    true = made.black + 60 * np.exp(-((u - 330) ** 2 + (v - 200) ** 2) / 2 / 130**2)
+    kept = spots.stray == 0  # the others are left out
+    assert kept.sum() > 25
+    assert abs(spots.ground - true)[kept].max() < 0.8

@@ -17,6 +17,11 @@ _FEWEST = 12
 """Pixels from which the ground is measured at least; with fewer, those near other spots count too."""
 _STRAY, _STRAY_NOISE = 0.12, 5.0
 """Light in the ring is stray beyond so much of the spot's level and so many standard deviations of noise."""
+_SKEW = 0.58
+"""Share of the ground above its mean beyond which its dark part is looked at."""
+_DARK = 3.0
+"""Ground is darker than its median at most so many times as far as its brightest tenth is brighter: 3.8 standard
+deviations of noise; what is darker lies beyond the sheet."""
 _ALIKE = 0.85
 """A neighbor of so much of the spot's level has its outline where its edge is; a dimmer one is larger than it."""
 _NODES = 8
@@ -64,10 +69,10 @@ def measure(image: Any, shapes: Array, margins: Array, ceiling: int) -> Array:
     """For each shape of `outline_moments`, a row of `Spots`; NaN where its window leaves the image.
 
     Columns: center u, v; flux; ground; noise; moments uu, uv, vv of the shape; sums of uu, uv, vv over the window;
-    peak; part of saturated pixels; width of the edge; pixels of stray light.
+    peak; part of saturated pixels; width of the edge; pixels of stray light; middle u, v of the pixels of the ground.
     """
-    out = np.full((len(shapes), 15), np.nan)
-    ring, sums = np.empty(40000), np.empty(6)
+    out = np.full((len(shapes), 17), np.nan)
+    ring, sums = np.empty((40000, 3)), np.empty(6)
     clear = margins.max() if len(margins) else 0.0
     every = np.empty((len(shapes), 6))
     for k in range(len(shapes)):
@@ -86,7 +91,7 @@ def measure(image: Any, shapes: Array, margins: Array, ceiling: int) -> Array:
         if n < _FEWEST:
             n = _around(image, ellipse, margins[k], half_u, half_v, ring, every[:0], clear)
         middle = float(image[int(np.rint(ellipse[1])), int(np.rint(ellipse[0]))])
-        ground, noise = _ground(ring[:n], middle)
+        ground, noise, out[k, 15], out[k, 16] = _ground(ring[:n], middle)
         for _ in range(_ROUNDS):
             _sums(image, ellipse, margins[k], ground, sums)
             if not sums[0] > 0:
@@ -115,7 +120,8 @@ def _axes(shape: Array) -> Array:
 def _around(  # noqa: PLR0917 - numba knows no keywords
     image: Any, ellipse: Array, margin: float, half_u: float, half_v: float, ring: Array, others: Array, clear: float
 ) -> int:
-    """Write the pixels of the ring around the window, but for those near other spots, into `ring`; how many there are.
+    """Write levels and places of the pixels of the ring around the window, but for those near other spots, into `ring`;
+    how many there are.
 
     Blurred light of neighbors in the ring would be taken for a slope of the ground.
     """
@@ -128,7 +134,7 @@ def _around(  # noqa: PLR0917 - numba knows no keywords
             p, q = c * (j - u) + s * (i - v), c * (i - v) - s * (j - u)
             inside = p * p * a + q * q * b > 1 and p * p * a_out + q * q * b_out <= 1 and n < len(ring)
             if inside and _is_clear(others, j, i, clear):
-                ring[n] = image[i, j]
+                ring[n, 0], ring[n, 1], ring[n, 2] = image[i, j], j, i
                 n += 1
     return n
 
@@ -159,29 +165,61 @@ def _is_clear(others: Array, u: float, v: float, clear: float) -> bool:
 
 
 @compiled
-def _ground(ring: Array, middle: float) -> tuple[float, float]:
-    """Mean and standard deviation of the ring without what belongs to neighbors of the spot."""
+def _ground(ring: Array, middle: float) -> tuple[float, float, float, float]:
+    """Mean and standard deviation of the ring without what belongs to neighbors of the spot or lies beyond the sheet,
+    and the middle of its pixels: where neighbors are on one side, the mean is the ground on the other side.
+    """
     lowest = middle
-    for value in ring:
-        lowest = min(lowest, value)
+    for k in range(len(ring)):
+        lowest = min(lowest, ring[k, 0])
     limit = lowest + 0.5 * (middle - lowest)
-    mean, deviation = lowest, 0.0
+    least = _least(ring, limit) if _is_skew(ring, limit) else lowest
+    mean, deviation, u, v = lowest, 0.0, 0.0, 0.0
     for _ in range(4):
-        n, total, squares = 0, 0.0, 0.0
-        for value in ring:
-            if value <= limit:
+        n, total, squares, u, v = 0, 0.0, 0.0, 0.0, 0.0
+        for k in range(len(ring)):
+            value = ring[k, 0]
+            if least <= value <= limit:
                 n, total, squares = n + 1, total + value, squares + value * value
-        mean = total / n
+                u, v = u + ring[k, 1], v + ring[k, 2]
+        mean, u, v = total / n, u / n, v / n
         deviation = np.sqrt(max(squares / n - mean * mean, 0.0))
         limit = min(limit, mean + max(3.5 * deviation, 1.0))
-    return mean, deviation
+    return mean, deviation, u, v
+
+
+@compiled
+def _is_skew(ring: Array, limit: float) -> bool:
+    """Whether clearly more of the ground is above its mean than below: some of it is much darker than the rest."""
+    total, n, above = 0.0, 0, 0
+    for k in range(len(ring)):
+        if ring[k, 0] <= limit:
+            total, n = total + ring[k, 0], n + 1
+    for k in range(len(ring)):
+        above += total / n < ring[k, 0] <= limit
+    return above > _SKEW * n
+
+
+@compiled
+def _least(ring: Array, limit: float) -> float:
+    """A level that the ground of a ring is above: most of its pixels are within as far from the median as others."""
+    levels = np.empty(len(ring))
+    n = 0
+    for k in range(len(ring)):
+        if ring[k, 0] <= limit:
+            levels[n] = ring[k, 0]
+            n += 1
+    levels = levels[:n]
+    levels.sort()
+    median = levels[n // 2]
+    return median - max(_DARK * (levels[(9 * n) // 10] - median), 1.0)
 
 
 @compiled
 def _stray(  # noqa: PLR0917 - numba knows no keywords
     image: Any, shapes: Array, own: int, ellipse: Array, margin: float, noise: float, ground: float
 ) -> int:
-    """How many pixels of the ring have light that neither the spot nor a neighbor like it explains."""
+    """How many pixels of the ring have light that neither the spot nor a neighbor like it explains, or are too dark."""
     u, v, long, short, c, s = ellipse
     reach = margin + _RING
     a, b = 1 / (long + margin) ** 2, 1 / (short + margin) ** 2
@@ -189,13 +227,14 @@ def _stray(  # noqa: PLR0917 - numba knows no keywords
     half_u = np.hypot(c * (long + reach), s * (short + reach))
     half_v = np.hypot(s * (long + reach), c * (short + reach))
     level = float(image[int(np.rint(v)), int(np.rint(u))]) - ground
-    limit, n = ground + max(_STRAY * level, _STRAY_NOISE * noise), 0
+    beyond, n = max(_STRAY * level, _STRAY_NOISE * noise), 0
     for i in range(int(np.ceil(v - half_v)), int(np.floor(v + half_v)) + 1):
         for j in range(int(np.ceil(u - half_u)), int(np.floor(u + half_u)) + 1):
-            if image[i, j] > limit:
+            if abs(image[i, j] - ground) > beyond:
                 p, q = c * (j - u) + s * (i - v), c * (i - v) - s * (j - u)
                 if p * p * a + q * q * b > 1 and p * p * a_out + q * q * b_out <= 1:
-                    n += not _is_neighbors(image, shapes, own, j, i, reach, ground + _ALIKE * level)
+                    dark = image[i, j] < ground
+                    n += dark or not _is_neighbors(image, shapes, own, j, i, reach, ground + _ALIKE * level)
     return n
 
 

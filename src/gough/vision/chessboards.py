@@ -15,6 +15,8 @@ from gough.vision.spots import Image
 _SHARE = 0.75
 """Share of the corners that must stand the refinement."""
 _SMALLEST = (3, 3)
+_BY_TURNS = 0.9
+"""Share of the neighboring squares of a chessboard of which the right one is the brighter."""
 
 
 def find_chessboard(gray: Image, board: Chessboard) -> Sighting:
@@ -57,12 +59,27 @@ def _corners(image: Any, inner: tuple[int, int]) -> Array | None:
 
 def _begins_black(image: Any, grid: Array) -> bool:
     """Whether squares of the color of the first one, at the outer corner, are the darker ones."""
+    levels = _levels(image, grid)  # inner squares begin one row and one column after the first one
+    first = np.indices(levels.shape).sum(axis=0) % 2 == 0
+    return bool(levels[first].mean() < levels[~first].mean())
+
+
+def _is_checkered(image: Any, grid: Array) -> bool:
+    """Whether squares around and between the corners are darker and brighter by turns; dots between corners are not."""
+    wider = np.concatenate([2 * grid[:1] - grid[1:2], grid, 2 * grid[-1:] - grid[-2:-1]])
+    wider = np.concatenate([2 * wider[:, :1] - wider[:, 1:2], wider, 2 * wider[:, -1:] - wider[:, -2:-1]], axis=1)
+    levels = _levels(image, wider)
+    signs = 1 - 2 * (np.indices(levels.shape).sum(axis=0) % 2)
+    across, along = signs[:, 1:] * np.diff(levels, axis=1), signs[1:] * np.diff(levels, axis=0)
+    brighter = float(np.mean(np.concatenate([across.ravel(), along.ravel()]) > 0))
+    return max(brighter, 1 - brighter) > _BY_TURNS
+
+
+def _levels(image: Any, grid: Array) -> Array:
+    """Levels in the middle of the squares between corners."""
     middles = (grid[:-1, :-1] + grid[1:, :-1] + grid[:-1, 1:] + grid[1:, 1:]) / 4
     rows, columns = np.rint(middles[..., 1]).astype(int), np.rint(middles[..., 0]).astype(int)
-    levels = image[rows.clip(0, image.shape[0] - 1), columns.clip(0, image.shape[1] - 1)].astype(float)
-    i, j = np.indices(levels.shape)
-    first = (i + j) % 2 == 0  # inner squares begin one row and one column after the first one
-    return bool(levels[first].mean() < levels[~first].mean())
+    return np.asarray(image[rows.clip(0, image.shape[0] - 1), columns.clip(0, image.shape[1] - 1)], dtype=float)
 
 
 def _absent(image: Any, board: Chessboard) -> ImageRefused:
@@ -92,8 +109,10 @@ def seen_squares(image: Any) -> tuple[int, int]:
     """Columns and rows of squares, the larger number first, of a chessboard of any size; 0, 0 where there is none."""
     cv = opencv()
     flags = cv.CALIB_CB_NORMALIZE_IMAGE | cv.CALIB_CB_LARGER
-    found, _, meta = cv.findChessboardCornersSBWithMeta(image, _SMALLEST, flags)
+    found, corners, meta = cv.findChessboardCornersSBWithMeta(image, _SMALLEST, flags)
     if not found or meta is None:
         return 0, 0
     rows, columns = meta.shape[:2]
+    if not _is_checkered(image, np.asarray(corners, dtype=float).reshape(rows, columns, 2)):
+        return 0, 0
     return max(rows, columns) + 1, min(rows, columns) + 1

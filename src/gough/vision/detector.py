@@ -13,7 +13,7 @@ from gough.vision.lens import Camera
 from gough.vision.markers import find_charuco, find_markers
 from gough.vision.refusals import too_few, why_no_board, why_no_dots
 from gough.vision.sightings import ImageRefused, Numbers, Sighting
-from gough.vision.spots import Image, Spots, find_spots
+from gough.vision.spots import Image, Spots, find_spots, median
 from gough.vision.targets import SHORT, AnyTarget, CharucoBoard, CircleGrid, DotTarget
 
 _FEWEST = 12
@@ -86,32 +86,35 @@ def as_gray(image: Any) -> Image:
 
 def _find_dots(gray: Image, target: DotTarget, camera: Camera | None) -> Sighting:
     spots = find_spots(gray, bright=target.bright)
-    best = _numbered(gray, spots, target, camera) if len(spots) >= _FEWEST else None
+    best = _numbered(spots.center, gray.shape, target, camera)
     if best is None:
 
-        def identify(image: Image, bright: bool) -> bool:  # noqa: FBT001
-            others = find_spots(image, bright=bright)
-            found = _numbered(image, others, target, None) if len(others) >= _FEWEST else None
+        def identify(centers: Array, shape: tuple[int, ...]) -> bool:
+            found = _numbered(centers, shape, target, None)
             return found is not None and len(found[0]) >= _SHARE * len(target.points)
 
         raise why_no_dots(gray, spots, target, identify)
     which, rows = best
     seen = spots.select(rows)
-    sighting = Sighting(which, seen.center, seen.sigma, seen, float(np.median(seen.edge)))
+    sighting = Sighting(which, seen.center, seen.sigma, seen, median(seen.edge))
     _require_enough(sighting, seen, target, gray.shape)
     return sighting
 
 
-def _numbered(gray: Image, spots: Spots, target: DotTarget, camera: Camera | None) -> tuple[Numbers, Numbers] | None:
+def _numbered(
+    centers: Array, shape: tuple[int, ...], target: DotTarget, camera: Camera | None
+) -> tuple[Numbers, Numbers] | None:
     """Numbers of dots and of their spots; None where the target is not among the spots."""
-    flat = _flattened(spots.center, gray.shape, camera)
+    if len(centers) < _FEWEST:
+        return None
+    flat = _flattened(centers, shape, camera)
     best: tuple[Numbers, Numbers] | None = None
     for ideal in flat:
         dots = _identified(ideal, target, tolerance=0.75 if camera is not None else 2.0)
         if dots is not None and (best is None or len(dots[0]) > len(best[0])):
             best = dots
             if camera is not None or len(dots[0]) >= 0.9 * len(target.points):
-                rest = np.setdiff1d(np.arange(len(spots)), dots[1])
+                rest = np.delete(np.arange(len(centers)), dots[1])
                 again = _identified(ideal[rest], target, tolerance=0.75) if len(rest) >= _FEWEST else None
                 if again is not None:
                     raise ImageRefused(
@@ -128,7 +131,7 @@ def _require_enough(sighting: Sighting, seen: Spots, target: DotTarget, shape: t
             f"over-exposed: {100 * bright:.0f} % of the dots are saturated; shorten the exposure", cause="over-exposed"
         )
     radius = 2 * (seen.axes[:, 0] * seen.axes[:, 2] - seen.axes[:, 1] ** 2) ** 0.25
-    if float(np.median(seen.edge / radius)) > _BLURRED:
+    if median(seen.edge / radius) > _BLURRED:
         raise ImageRefused(
             "out of focus, or too far away: the edges of the dots are almost as wide as the dots; focus, come nearer",
             cause="blurred",

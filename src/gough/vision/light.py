@@ -15,16 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gough.core.arrays import Array, Mask
+from gough.core.arrays import Array
 from gough.vision.detector import Sighting
 from gough.vision.lens import Camera
+from gough.vision.spots import median
 
-_SIZES = (3, 6, 10, 15)
-"""Coefficients of polynomials of degree 1 to 4, which describe light over the image; cross-validation chooses."""
-_ROWS_EACH = 2
-"""Dots for each coefficient that a polynomial needs at least."""
-_FAR = 4.0
-"""Standard deviations beyond which a dot takes no part in the fit of the light."""
 _NEAR_LEVEL = 0.5
 """A robust start: the light of half a dot is far from that of a whole one."""
 
@@ -42,21 +37,30 @@ class Light(NamedTuple):
 
 def light_of(seen: Sighting, target: Any, camera: Camera, R: Array, t: Array) -> Light:
     """The light of the dots of a sighting that has spots, from a pose that is known well enough."""
-    from gough.vision import optics  # noqa: PLC0415 - numba
+    from gough.vision import optics, polynomials  # noqa: PLC0415 - numba
 
     spots = seen.spots
     assert spots is not None
     images = optics.discs(camera.parameters, R, t, np.ascontiguousarray(target.points[seen.which]), target.radius)
-    moments, flux = images[:, 3:6], np.maximum(spots.flux, 1e-3)
-    places = (seen.pixels - (np.array(camera.size) - 1) / 2) / (max(camera.size) / 2)
+    moments, size = images[:, 3:6], max(camera.size) / 2
+    places, around = (
+        np.ascontiguousarray((each - (np.array(camera.size) - 1) / 2) / size) for each in (seen.pixels, spots.around)
+    )
+    level = np.log(np.maximum(spots.flux, 1e-3) / images[:, 2])
+    near = np.abs(level - median(level)) < _NEAR_LEVEL
+    ground, slope, slopes = polynomials.smooth(around, np.ascontiguousarray(spots.ground), near, places)
+    flux = np.maximum(spots.flux - (ground - spots.ground) * _area(spots.window), 1e-3)
+    gain = spots.window / flux[:, None] / size
+    shift, factor = _times(gain, slope), _times(gain, slopes)
     level = np.log(flux / images[:, 2]) - _growth(flux, images, spots.peak, spots.edge)
-    near = np.abs(level - np.median(level)) < _NEAR_LEVEL
-    lit, ground = _fitted(places, np.column_stack([level, spots.ground]), near)
-    size = max(camera.size) / 2
-    gain = spots.window / flux[:, None]
-    shift = _times(moments, lit.slope / size) + _times(gain, ground.slope / size)
-    parts = [_times(moments, lit.slopes / size), _times(gain, ground.slopes / size)]
-    return Light(level - lit.value, shift, np.concatenate(parts, axis=2))
+    lit, slope, slopes = polynomials.smooth(places, level, near, places)
+    factor = np.concatenate([_times(moments / size, slopes), factor], axis=2)
+    return Light(level - lit, shift + _times(moments / size, slope), factor)
+
+
+def _area(window: Array) -> Array:
+    """Area of an ellipse from the sums of uu, uv, vv over it."""
+    return np.asarray((16 * np.pi**2 * np.maximum(window[:, 0] * window[:, 2] - window[:, 1] ** 2, 0)) ** 0.25)
 
 
 def _growth(flux: Array, images: Array, peak: Array, edge: Array) -> Array:
@@ -69,82 +73,8 @@ def _growth(flux: Array, images: Array, peak: Array, edge: Array) -> Array:
     radius = np.sqrt(area / np.pi)
     lowered = 1 - np.exp(-(radius**2) / (2 * np.maximum(edge, 1e-3) ** 2))
     share = flux * lowered / (area * np.maximum(peak, 1e-3)) - 1  # of the band
-    width = float(np.median(share * radius / 2))
+    width = median(share * radius / 2)
     return np.asarray(np.log(np.maximum(1 + 2 * width / radius, 0.1)))
-
-
-class _Fit(NamedTuple):
-    """A polynomial over the image, at the dots."""
-
-    value: Array
-    slope: Array
-    """(n, 2)."""
-    slopes: Array
-    """(n, 2, k): what independent standard normal errors add to `slope`."""
-
-
-def _fitted(places: Array, values: Array, near: Mask) -> list[_Fit]:
-    """For each column of values, the polynomial with the least error of prediction (generalized cross-validation
-    [GHW79]).
-
-    Monomials stand in the order of their degree, so that one triangle holds the fits of all degrees.
-    """
-    basis, along, across = _basis(places, _degree(int(near.sum())))
-    Q, T = np.linalg.qr(basis[near])
-    return [_chosen(basis, along, across, column, near, Q, T) for column in values.T]
-
-
-def _chosen(  # noqa: PLR0917 - a fit
-    basis: Array, along: Array, across: Array, values: Array, near: Mask, Q: Array, T: Array
-) -> _Fit:
-    best, kept = _best(values[near], Q)
-    if not kept.all():
-        near = near.copy()
-        near[near] = kept
-        Q, T = np.linalg.qr(basis[near])
-    k = best
-    inverse = np.linalg.inv(T[:k, :k])
-    c = inverse @ (Q[:, :k].T @ values[near])
-    fit = basis[:, :k] @ c
-    variance = float(((values - fit)[near] ** 2).sum()) / max(len(Q) - k, 1)
-    factor = np.sqrt(variance) * inverse
-    slope = np.column_stack([along[:, :k] @ c, across[:, :k] @ c])
-    return _Fit(fit, slope, np.stack([along[:, :k] @ factor, across[:, :k] @ factor], axis=1))
-
-
-def _best(y: Array, Q: Array) -> tuple[int, Mask]:
-    """The number of coefficients of the polynomial that predicts best, and the dots that are not far from it."""
-    chosen: tuple[float, int, Mask] | None = None
-    for k in _SIZES:
-        if k > Q.shape[1]:
-            break
-        left = np.abs(y - Q[:, :k] @ (Q[:, :k].T @ y))
-        kept = left <= _FAR * max(float(np.median(left)) / 0.6745, 1e-12)
-        spare = max(int(kept.sum()) - k, 1)
-        score = float((left[kept] ** 2).sum()) / spare**2
-        if chosen is None or score < chosen[0]:
-            chosen = (score, k, kept)
-    assert chosen is not None
-    return chosen[1:]
-
-
-def _degree(n: int) -> int:
-    """The largest degree that n dots determine."""
-    return next((degree for degree in (4, 3, 2) if n >= _ROWS_EACH * _SIZES[degree - 1]), 1)
-
-
-def _basis(places: Array, degree: int) -> tuple[Array, Array, Array]:
-    """Monomials (n, k) of the places in the order of their degree, and their derivatives by u and v."""
-    powers = np.ones((2, degree + 1, len(places)))
-    for d in range(1, degree + 1):
-        powers[:, d] = powers[:, d - 1] * places.T
-    a, b = np.array([(d - j, j) for d in range(degree + 1) for j in range(d + 1)]).T
-    u, v = powers
-    return (
-        (u[a] * v[b]).T,
-        (a[:, None] * u[np.maximum(a - 1, 0)] * v[b]).T,
-        (b[:, None] * u[a] * v[np.maximum(b - 1, 0)]).T,
-    )
 
 
 def _times(symmetric: Array, vectors: Array) -> Array:

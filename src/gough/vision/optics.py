@@ -222,17 +222,18 @@ def discs(camera: Array, R: Array, t: Array, centers: Array, radius: float) -> A
     n, nodes = len(centers), 2 * _TURNS
     out = np.empty((n, 6))
     u, v, w = np.empty(nodes), np.empty(nodes), np.empty(nodes)
+    x, y = np.empty(nodes), np.empty(nodes)
+    for a in range(2):
+        for b in range(_TURNS):
+            angle = 2 * np.pi * (b + 0.5 * a) / _TURNS
+            x[a * _TURNS + b] = radius * _NODES[a] * np.cos(angle)
+            y[a * _TURNS + b] = radius * _NODES[a] * np.sin(angle)
     for i in range(n):
-        k, total, cu, cv = 0, 0.0, 0.0, 0.0
-        for a in range(2):
-            for b in range(_TURNS):
-                angle = 2 * np.pi * (b + 0.5 * a) / _TURNS
-                X = centers[i, 0] + radius * _NODES[a] * np.cos(angle)
-                Y = centers[i, 1] + radius * _NODES[a] * np.sin(angle)
-                u[k], v[k], w[k] = seen_at(camera, R, t, X, Y, centers[i, 2])
-                total += w[k]
-                cu, cv = cu + w[k] * u[k], cv + w[k] * v[k]
-                k += 1
+        total, cu, cv = 0.0, 0.0, 0.0
+        for k in range(nodes):
+            u[k], v[k], w[k] = seen_at(camera, R, t, centers[i, 0] + x[k], centers[i, 1] + y[k], centers[i, 2])
+            total += w[k]
+            cu, cv = cu + w[k] * u[k], cv + w[k] * v[k]
         cu, cv = cu / total, cv / total
         uu, uv, vv = 0.0, 0.0, 0.0
         for k in range(nodes):

@@ -14,6 +14,7 @@ from gough.vision.opencv import opencv
 from gough.vision.sightings import ImageRefused, Sighting
 from gough.vision.spots import Image, Spots, find_spots
 from gough.vision.targets import AnyTarget, DotTarget
+from gough.vision.tiny_spots import tiny_spots
 
 _FLAT = 6
 """Levels of 256 between dark and bright below which there is no contrast."""
@@ -27,6 +28,8 @@ dots are near to each other, their windows end before their edges do."""
 _BRIGHTEST = 40
 """Pixels that are at least as bright as what is called the brightest parts of an image."""
 _LARGER, _SMALLER = 3.0, (0.5, 0.25)
+_TINY = 5
+"""Factor by which places of tiny spots are enlarged: their errors of some 0.2 pixels are then those of other spots."""
 _LEAST_RADIUS, _LARGE = 3.2, 5.0
 """Radii of dots, pixels: below the first they are too far away, beyond the second they are not."""
 _SIMILAR = 1.5
@@ -35,8 +38,11 @@ _FEWEST_TINY = 0.7
 _BORDER = 1.6
 """Distances between neighbors: a target whose outermost dots are nearer to the image's edge goes on beyond it."""
 
-Identify = Callable[[Image, bool], bool]
-"""Whether the target is found in an image, with bright dots or with dark ones."""
+_CLEAR = 6.0
+"""Standard deviations of noise by which the level of a dot stands out; single bright pixels of an even wall do not."""
+
+Identify = Callable[[Array, tuple[int, ...]], bool]
+"""Whether the target is found among centers of spots (n, 2) in an image of this shape."""
 
 
 def top_level(gray: Image) -> int:
@@ -78,13 +84,16 @@ def why_no_dots(gray: Image, spots: Spots, target: DotTarget, identify: Identify
 
 
 def _dot_faults(gray: Image, spots: Spots, target: DotTarget, identify: Identify) -> Iterator[ImageRefused | None]:
-    cv = opencv()
-    n, colors = len(target.points), ("black", "white")
-    if identify(np.ascontiguousarray(gray[:, ::-1]), target.bright):
+    cv, n, colors = opencv(), len(target.points), ("black", "white")
+
+    def seen_in(image: Image, bright: bool) -> bool:  # noqa: FBT001
+        return identify(find_spots(image, bright=bright).center, image.shape)
+
+    if seen_in(np.ascontiguousarray(gray[:, ::-1]), target.bright):
         yield ImageRefused(
             "the target is seen as in a mirror: do not flip images, and photograph it directly", cause="mirrored"
         )
-    if identify(gray, not target.bright):
+    if seen_in(gray, not target.bright):
         seen, stated = (colors[bright] for bright in (not target.bright, target.bright))
         yield ImageRefused(
             f"the target has {seen} dots, but its file says {stated} ones: change the value of bright there",
@@ -97,13 +106,13 @@ def _dot_faults(gray: Image, spots: Spots, target: DotTarget, identify: Identify
         "too far away: its dots are smaller than 5 pixels; come nearer, or take a longer lens", cause="too far"
     )
     large = len(alike) >= _DOTS and float(np.median(_radius(alike))) > _LARGE
-    if not large and identify(larger, target.bright):
+    if not large and (_is_tiny(gray, target, identify) or seen_in(larger, target.bright)):
         yield far
-    for part in _SMALLER:
-        if identify(cv.resize(gray, None, fx=part, fy=part, interpolation=cv.INTER_AREA), target.bright):
-            yield ImageRefused(
-                "out of focus or moved: the edges of its dots are wide; focus, and hold it still", cause="blurred"
-            )
+    smaller = (cv.resize(gray, None, fx=part, fy=part, interpolation=cv.INTER_AREA) for part in _SMALLER)
+    if any(seen_in(image, target.bright) for image in smaller):
+        yield ImageRefused(
+            "out of focus or moved: the edges of its dots are wide; focus, and hold it still", cause="blurred"
+        )
     if len(alike) >= _DOTS and float(np.median(_radius(alike))) < _LEAST_RADIUS:
         yield ImageRefused(
             f"too far away: {len(alike)} dots of {np.median(_radius(alike)):.1f} pixels radius; come nearer, or take a "
@@ -126,6 +135,12 @@ def _dot_faults(gray: Image, spots: Spots, target: DotTarget, identify: Identify
             cause="another target",
         )
     yield ImageRefused(f"the target is not in it: only {len(spots)} spots look like dots", cause="absent")
+
+
+def _is_tiny(gray: Image, target: DotTarget, identify: Identify) -> bool:
+    """Whether the target is found among spots that are too small to be measured."""
+    tiny = tiny_spots(gray, bright=target.bright)
+    return identify(tiny * _TINY, (gray.shape[0] * _TINY, gray.shape[1] * _TINY))
 
 
 def _spoilt(alike: Spots) -> ImageRefused | None:
@@ -166,7 +181,8 @@ def _radius(spots: Spots) -> Array:
 
 
 def _alike(spots: Spots) -> Spots:
-    """Spots of similar size and level: dots of one target."""
+    """Spots of similar size and level that stand out of the noise: dots of one target."""
+    spots = spots.select(spots.peak > _CLEAR * np.maximum(spots.noise, 0.5))
     if not len(spots):
         return spots
     good = np.ones(len(spots), bool)

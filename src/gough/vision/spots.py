@@ -25,6 +25,18 @@ _ROUND = 0.12
 """How far the area of a spot may be from that of the ellipse with its moments."""
 
 
+def median(values: Array) -> float:
+    """The median of some dozens of numbers, at a tenth of the time of `np.median`.
+
+    Examples:
+        >>> median(np.array([3.0, 1.0, 2.0])), median(np.array([4.0, 1.0, 2.0, 3.0]))
+        (2.0, 2.5)
+    """
+    n = values.size
+    ordered = np.partition(values, ((n - 1) // 2, n // 2), axis=None)
+    return float(ordered[(n - 1) // 2] + ordered[n // 2]) / 2
+
+
 @dataclass(frozen=True)
 class Spots:
     """Spots that look like discs; each field has a row for each of them."""
@@ -35,6 +47,8 @@ class Spots:
     """Sum of the intensity above the ground."""
     ground: Array
     """Intensity around the spot."""
+    around: Array
+    """(n, 2): middle of the pixels in which the ground was measured."""
     noise: Array
     """Standard deviation of the pixels around it."""
     axes: Array
@@ -66,7 +80,7 @@ class Spots:
     def sigma(self) -> Array:
         """Standard deviation of each coordinate of a centroid that the pixels' noise causes, pixels."""
         spread = (self.window[:, 0] + self.window[:, 2]) / 2
-        return np.asarray(np.sqrt(spread) * max(float(np.median(self.noise)), 0.29) / self.flux)
+        return np.asarray(np.sqrt(spread) * max(median(self.noise), 0.29) / self.flux)
 
 
 def find_spots(image: Image, *, bright: bool = True) -> Spots:
@@ -87,7 +101,7 @@ def find_spots(image: Image, *, bright: bool = True) -> Spots:
     small = seen if seen.dtype == np.uint8 else (seen >> (bits - 8)).astype(np.uint8)
     outlines = _outlines(small)
     if not outlines:
-        return _spots(np.empty((0, 16)))
+        return _spots(np.empty((0, 18)))
     lengths = np.array([len(outline) for outline in outlines])
     shapes = centroids.outline_moments(np.concatenate(outlines).reshape(-1, 2), lengths)
     _, _, area, uu, uv, vv = shapes.T
@@ -98,26 +112,26 @@ def find_spots(image: Image, *, bright: bool = True) -> Spots:
         good = (area > 4) & (slim > _SLIM / (1 + _SLIM**2)) & (abs(ellipse - 1) < _ROUND)
     shapes = _without_frames(shapes[good])
     if not len(shapes):
-        return _spots(np.empty((0, 16)))
-    seen = np.ascontiguousarray(seen, dtype=np.uint16)  # one type to compile for
+        return _spots(np.empty((0, 18)))
+    seen = np.ascontiguousarray(seen)
     ceiling = top if bright else top + 1  # dark dots never saturate
     few = shapes[:: max(1, len(shapes) // _SAMPLE)]
     edges = centroids.measure(seen, few, np.full(len(few), 3.0), ceiling)[:, 13]
     edges = edges[np.isfinite(edges)]
     if not len(edges):
-        return _spots(np.empty((0, 16)))
-    wanted = min(max(3 * float(np.median(edges)) + 0.5, 1.5), 12.0)
+        return _spots(np.empty((0, 18)))
+    wanted = min(max(3 * median(edges) + 0.5, 1.5), 12.0)
     margins = np.clip(_room(shapes), 1.0, wanted)
     measured = centroids.measure(seen, shapes, margins, ceiling)
     whole = np.isfinite(measured[:, 0])
     measured = measured[whole]
-    return _spots(np.column_stack([measured, centroids.leaks(measured, margins[whole], float(np.median(edges)))]))
+    return _spots(np.column_stack([measured, centroids.leaks(measured, margins[whole], median(edges))]))
 
 
 def _without_frames(shapes: Array) -> Array:
     """Without outlines that have other spots inside: the edge of a sheet before bright surroundings is no spot."""
     u, v, area, uu, uv, vv = shapes.T
-    large = np.flatnonzero(area > _FRAME * np.median(area)) if len(area) else np.empty(0, int)
+    large = np.flatnonzero(area > _FRAME * median(area)) if len(area) else np.empty(0, int)
     frames = []
     for k in large.tolist():
         du, dv = u - u[k], v - v[k]
@@ -181,5 +195,6 @@ def _spots(table: Array) -> Spots:
         saturated=table[:, 12],
         edge=table[:, 13],
         stray=table[:, 14],
-        leak=table[:, 15],
+        around=table[:, 15:17],
+        leak=table[:, 17],
     )
