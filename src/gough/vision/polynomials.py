@@ -15,9 +15,11 @@ _FAR = 4.0
 
 @compiled
 def smooth(measured: Array, values: Array, near: Mask, places: Array) -> tuple[Array, Array, Array]:
-    """The polynomial with the least error of prediction (generalized cross-validation [GHW79]) of values that are
-    measured at some places, at other ones: value (n,), slope (n, 2), and what independent standard normal errors of
-    the coefficients add to the slope (n, 2, k).
+    """A polynomial through values that are measured at some places, at other ones: value (n,), slope (n, 2), and what
+    independent standard normal errors of the coefficients add to the slope (n, 2, k).
+
+    Its degree is one more than that with the least error of prediction (generalized cross-validation [GHW79]): what a
+    polynomial leaves out by a little is not in the errors of its coefficients.
 
     Only values that are `near` and not far from the fit take part. Monomials stand in the order of their degree, so
     that one triangle holds the fits of all degrees.
@@ -54,7 +56,7 @@ def _size(degree: int) -> int:
 
 @compiled
 def _best(y: Array, Q: Array, degree: int) -> tuple[int, Mask]:
-    """The number of coefficients of the polynomial that predicts best, and the values that are not far from it."""
+    """The number of coefficients that are fitted, and the values that are not far from what predicts best."""
     least, best, near = np.inf, 0, np.ones(len(y), np.bool_)
     left, used = y.copy(), 0
     for d in range(1, degree + 1):
@@ -66,8 +68,8 @@ def _best(y: Array, Q: Array, degree: int) -> tuple[int, Mask]:
         kept = apart <= _FAR * max(np.median(apart) / 0.6745, 1e-12)
         score = (apart[kept] ** 2).sum() / max(kept.sum() - k, 1) ** 2
         if score < least:
-            least, best, near = score, k, kept
-    return best, near
+            least, best, near = score, d, kept
+    return _size(min(best + 1, degree)), near
 
 
 @compiled

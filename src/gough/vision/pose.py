@@ -129,9 +129,12 @@ def pose_of(seen: Sighting, target: AnyTarget, camera: Camera) -> MeasuredPose:
 def _variance_factor(cost: float, freedom: int, predicted: int) -> float:
     """By what the stated variances are multiplied: as the residuals say.
 
-    Few residuals that are small by chance count less: as if `predicted` more had the stated size.
+    Errors in units of a standard deviation that is estimated from f residuals have Student's t distribution, whose
+    variance is f / (f − 2). Few residuals that are small by chance count less: as if `predicted` more had the stated
+    size.
     """
-    return cost / freedom if cost >= freedom else (cost + predicted) / (freedom + predicted)
+    counted, total = (freedom, cost) if cost >= freedom else (freedom + predicted, cost + predicted)
+    return total / max(counted - 2, 1)
 
 
 def camera_factor(R: Array, t: Array, points: Array, weight: Array, camera: Camera) -> Array:
