@@ -29,8 +29,9 @@ from gough.vision import (
     rig_text,
     simulate_sightings,
 )
+from gough.vision import poses as poses_module
 from gough.vision.camera import camera_toml, expected
-from gough.vision.pose import _PREDICTED, _variance_factor
+from gough.vision.pose import _PREDICTED, _variance_factor, measure_pose
 from gough.vision.rig_adjustment import adjust_rig, chain_slopes
 from gough.vision.rig_start import first_places
 from gough.vision.rig_tests import retaken
@@ -342,6 +343,29 @@ def test_images_become_a_rig_and_then_poses(shots, tmp_path, capsys):
         assert run([*measure, str(tmp_path / "b"), *more]) == 2
         assert words in " ".join(capsys.readouterr().err.split())
     assert not (tmp_path / "b").exists()
+
+
+def test_rigs_resume_from_their_ledger(shots, tmp_path, monkeypatch):
+    """Images that were read are not read again, a new one is; without any target nothing is left in the folder."""
+    folder, _ = shots
+    mine, out = tmp_path / "shots", tmp_path / "rig"
+    shutil.copytree(folder / "shots", mine)
+    (mine / "left" / "c002.png").rename(tmp_path / "later.png")
+    cameras = [f"--camera={folder}/{name}.toml" for name in ("left", "right")]
+    assert run(["camera", "rig", str(mine), *cameras, "--out", str(out), "--workers", "1"]) == 0
+    first = (out / "poses.csv").read_bytes()
+    read = []
+    monkeypatch.setattr(poses_module, "measure_pose", lambda *given: read.append(given) or measure_pose(*given))
+    assert run(["camera", "rig", str(mine), *cameras, "--out", str(out)]) == 0
+    assert not read
+    assert (out / "poses.csv").read_bytes() == first
+    (tmp_path / "later.png").rename(mine / "left" / "c002.png")
+    assert run(["camera", "rig", str(mine), *cameras, "--out", str(out)]) == 0
+    assert len(read) == 1
+    for file in mine.glob("*/*.png"):
+        file.write_bytes(b"no image")
+    assert run(["camera", "rig", str(mine), *cameras, "--out", str(tmp_path / "none")]) == 2
+    assert not (tmp_path / "none").exists()
 
 
 def test_frames_are_matched_by_names_and_by_tables(tmp_path):

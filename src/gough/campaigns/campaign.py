@@ -102,7 +102,8 @@ class Campaign(Generic[T]):
         """The part of a task's digest that its line in the ledger has; the rest is in the first line."""
         return digest((key, (self.identities or self.tasks)[key]))[:16]
 
-    def _file(self, path: str | Path) -> Path:
+    def ledger_file(self, path: str | Path) -> Path:
+        """The file of the ledger: `path` itself, or of its own name where that is a folder."""
         if not Path(path).is_dir():
             return Path(path)
         return Path(path) / f"campaign-{self.function.__name__.strip('_')}-{self.fingerprint[:8]}.jsonl"
@@ -149,7 +150,7 @@ class Campaign(Generic[T]):
             chosen = executor_of(executor, workers)
             if chosen is not executor:
                 stack.enter_context(chosen)
-            ledger = None if path is None else stack.enter_context(Ledger(self._file(path), self.fingerprint))
+            ledger = None if path is None else stack.enter_context(Ledger(self.ledger_file(path), self.fingerprint))
             run = _Run(self, chosen, ledger, on_progress)
             if ledger is not None:
                 for key in self.tasks:

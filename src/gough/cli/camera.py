@@ -9,13 +9,14 @@ import typer
 
 from gough.cli.options import (
     AsJson,
+    Cluster,
     Images,
-    Processes,
     ReadingColumns,
     ResultsFolder,
     SizeSigma,
     TableFile,
     TargetFile,
+    Workers,
 )
 from gough.cli.progress import progress_bar
 from gough.cli.rigs import run_rig
@@ -116,16 +117,18 @@ def rig(
     out: ResultsFolder = Path("rig"),
     size_sigma: SizeSigma = 0.0,
     readings: ReadingColumns = "",
-    workers: Processes = 1,
+    workers: Workers = None,
+    cluster: Cluster = "",
     as_json: AsJson = False,
 ) -> None:
     """Find where several cameras and targets are to one another, and fuse their poses. Writes rig.toml and poses.csv.
 
     Images of one frame have the same name in all folders (shots/left/c007.png, shots/right/c007.png), or are named by
     the columns left, right, … of --table. Exits with 1 if the images contradict one another or a camera file.
+    Results are kept in the folder as they come: the same command resumes, and reads only new or changed images.
     """
     described = described_rig(cameras, targets or (), base or (), moving or (), size_sigma)
-    study = run_rig(shots, described, table, out, readings=readings, workers=workers)
+    study = run_rig(shots, described, table, out, readings=readings, workers=workers, cluster=cluster)
     name = "rig.json" if as_json else ""
     places = {"Rig": "rig.toml", "Poses": "poses.csv"}
     show_results(out, study.files, json=name, text=str(study), places=places)

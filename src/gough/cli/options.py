@@ -64,7 +64,6 @@ SizeSigma = Annotated[
 ReadingColumns = Annotated[
     str, typer.Option(help="Columns of the table with the readings, in the order of the legs, e.g. leg1,leg2.")
 ]
-Processes = Annotated[int, typer.Option("--workers", min=1, help="Number of parallel processes.")]
 TargetFile = Annotated[Path, typer.Option("--target", help="Description of the target (TOML).")]
 
 

@@ -137,9 +137,8 @@ def measure(
     """
     name, places = "poses.json" if as_json else "", {"Poses": "poses.csv"}
     if rig is not None:
-        require(not cluster, "--cluster is not available with --rig: state --workers for processes of this machine")
         _require_rig_alone(images, camera, description, bound, size_sigma)
-        study = run_rig(images[0], read_rig(rig), table, out, readings=readings, workers=workers or 1)
+        study = run_rig(images[0], read_rig(rig), table, out, readings=readings, workers=workers, cluster=cluster)
         show_results(out, study.files, json=name, text=str(study), places=places)
         if study.is_contradicted:
             raise typer.Exit(1)

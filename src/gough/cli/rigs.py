@@ -1,19 +1,23 @@
 """Images of several cameras, processed with a progress bar."""
 
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import nullcontext
 from pathlib import Path
 
+from gough.cli.campaigns import running
 from gough.cli.progress import progress_bar
 from gough.report import results_folder
 from gough.studies.rig import RigStudy, measure_rig
 from gough.vision import Rig
 
 
-def run_rig(shots: Path, rig: Rig, table: Path | None, out: Path, *, readings: str, workers: int) -> RigStudy:
+def run_rig(
+    shots: Path, rig: Rig, table: Path | None, out: Path, *, readings: str, workers: int | None, cluster: str
+) -> RigStudy:
     """Measure all images of a rig, and write the results."""
-    pool = ProcessPoolExecutor(workers) if workers > 1 else nullcontext()
-    with results_folder(out) as results, progress_bar() as progress, pool as executor:
+    with (
+        results_folder(out) as results,
+        progress_bar() as progress,
+        running(workers, cluster, out) as executor,
+    ):
         task = progress.add_task("finding the targets", total=None)
 
         def show(done: int) -> None:
@@ -25,6 +29,7 @@ def run_rig(shots: Path, rig: Rig, table: Path | None, out: Path, *, readings: s
             table,
             readings_in=column_names(readings),
             executor=executor,
+            ledger=out,
             on_start=lambda total: progress.update(task, total=total),
             on_image=show,
         )

@@ -1,7 +1,6 @@
 """Several cameras: their images become sightings, these a rig and fused poses, with a report."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,16 +10,15 @@ import numpy as np
 from gough.core.errors import InputError, require
 from gough.core.files import read_toml
 from gough.core.text import listed
-from gough.core.threads import one_blas_thread
-from gough.data import Poses, averaged
+from gough.data import Poses
 from gough.data.poses import Repeatability
 from gough.report.rig import rig_budget_table, rig_documents, rig_table
+from gough.studies.measured import first_reasons, of_repeats, repeats_and_rejected
 from gough.studies.rig_frames import Frames, read_frames
 from gough.vision import (
     Camera,
     DotTarget,
     FusedPoses,
-    ImageRefused,
     MeasuredPose,
     Rig,
     RigCamera,
@@ -29,15 +27,12 @@ from gough.vision import (
     Sightings,
     check_images,
     fit_rig,
-    measure_pose,
     read_camera,
-    read_image,
     read_target,
 )
+from gough.vision.poses import sight_images
 from gough.vision.targets import AnyTarget
 
-_LISTED = 12
-"""Rejected images and frames that are listed on the terminal."""
 _SAME = 1e-3
 """Metres by which two descriptions of one sheet may place a dot differently."""
 
@@ -67,13 +62,7 @@ class RigStudy:
         if self.is_calibration:
             lines.append(str(rig_table(fused.rig)))
         lines += [str(rig_budget_table(fused)), *self.notes]
-        if self.repeatability is not None:
-            lines += ["", "Repeatability in m and rad:", str(self.repeatability)]
-        if fused.rejected:
-            lines += ["", "Not used:", *(f"  {name}: {why}" for name, why in fused.rejected[:_LISTED])]
-            if len(fused.rejected) > _LISTED:
-                lines.append(f"  … and {len(fused.rejected) - _LISTED} more, in the report")
-        return "\n".join(lines)
+        return "\n".join([*lines, *repeats_and_rejected(self.repeatability, "Not used:", fused.rejected)])
 
 
 def described_rig(
@@ -152,26 +141,25 @@ def measure_rig(
     table: Path | None = None,
     *,
     readings_in: Sequence[str] = (),
-    executor: Executor | None = None,
+    executor: Any = None,
+    ledger: Path | None = None,
     on_start: Callable[[int], None] = lambda _: None,
     on_image: Callable[[int], None] = lambda _: None,
 ) -> RigStudy:
     """Find all targets in all images of a folder, test the cameras, fit the rig, and report.
 
-    Where the rig's places are known, they are the prior; else they are found.
+    Where the rig's places are known, they are the prior; else they are found. Results of images are kept in `ledger` as
+    they come.
     """
     frames = read_frames(folder, [camera.name for camera in rig.cameras], table, readings_in)
     on_start(sum(len(each) for each in frames.images))
-    sightings, wrong = _tested(rig, _sightings(rig, frames, executor, on_image))
+    sightings, wrong = _tested(rig, _sightings(rig, frames, executor=executor, ledger=ledger, on_image=on_image))
     if not sightings.seen:
-        reasons = "".join(f"\n{name}: {why}" for name, why in sightings.missed[:10])
-        raise InputError(f"no image of {folder} shows a target of the rig:{reasons}")
+        raise InputError(f"no image of {folder} shows a target of the rig:{first_reasons(sightings.missed)}")
     fused = fit_rig(rig, sightings)
     configuration, run, readings = frames.table.of(fused.names)
     poses = fused.to_poses(readings, configuration, run)
-    mean, scatter = None, None
-    if configuration is not None and len(np.unique(configuration)) < len(poses):
-        mean, scatter = averaged(poses)
+    mean, scatter = of_repeats(poses)
     found = rig.covariance is None
     files = rig_documents(
         fused, poses, mean, scatter, wrong=wrong, reading_unit=frames.table.unit, is_calibration=found
@@ -179,45 +167,30 @@ def measure_rig(
     return RigStudy(fused, poses, scatter, files, frames.table.notes, wrong, found)
 
 
-def _sightings(rig: Rig, frames: Frames, executor: Executor | None, on_image: Callable[[int], None]) -> Sightings:
-    jobs = [
-        (k, j, own[camera.name])
+def _sightings(
+    rig: Rig, frames: Frames, *, executor: Any, ledger: Path | None, on_image: Callable[[int], None]
+) -> Sightings:
+    images = {
+        f"{camera.name}/{own[camera.name].name}": (k, j, own[camera.name])
         for k, own in enumerate(frames.images)
         for j, camera in enumerate(rig.cameras)
         if camera.name in own
-    ]
-    targets = [each.target for each in rig.targets]
-    arguments: tuple[Iterable[Any], ...] = (
-        [file for _, _, file in jobs],
-        [targets] * len(jobs),
-        [rig.cameras[j].camera for _, j, _ in jobs],
+    }
+    answers = sight_images(
+        {name: (j, file) for name, (_, j, file) in images.items()},
+        [each.target for each in rig.targets],
+        [each.camera for each in rig.cameras],
+        executor=executor,
+        path=ledger,
+        on_image=on_image,
     )
-    answers = map(_seen_in, *arguments) if executor is None else executor.map(_seen_in, *arguments, chunksize=4)
     seen, missed = [], []
-    for done, ((k, j, file), answer) in enumerate(zip(jobs, answers, strict=True), start=1):
-        found = [(i, pose) for i, pose in enumerate(answer) if isinstance(pose, MeasuredPose)]
+    for name, (k, j, _) in images.items():
+        found = [(i, pose) for i, pose in enumerate(answers[name]) if isinstance(pose, MeasuredPose)]
         seen += [RigSighting(k, j, i, pose) for i, pose in found]
         if not found:
-            reasons = dict.fromkeys(str(why) for why in answer)
-            missed.append((f"{rig.cameras[j].name}/{file.name}", "; ".join(reasons)))
-        on_image(done)
+            missed.append((name, "; ".join(dict.fromkeys(map(str, answers[name])))))
     return Sightings(frames.names, tuple(seen), tuple(missed))
-
-
-@one_blas_thread()
-def _seen_in(file: Path, targets: Sequence[AnyTarget], camera: Camera) -> list[MeasuredPose | str]:
-    """For each target its pose, or why there is none."""
-    answers: list[MeasuredPose | str] = []
-    try:
-        image = read_image(file)
-    except ImageRefused as refused:
-        return [str(refused)]
-    for target in targets:
-        try:
-            answers.append(measure_pose(image, target, camera))
-        except ImageRefused as refused:
-            answers.append(str(refused))
-    return answers
 
 
 def _tested(rig: Rig, sightings: Sightings) -> tuple[Sightings, tuple[str, ...]]:

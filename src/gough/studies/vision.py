@@ -12,12 +12,13 @@ from gough.core.arrays import Array
 from gough.core.errors import InputError, require
 from gough.core.rotations import exp
 from gough.core.threads import one_blas_thread
-from gough.data import Poses, averaged, write_poses
+from gough.data import Poses, write_poses
 from gough.data.poses import Repeatability
 from gough.report import empty_folder
 from gough.report.base.drawing import Drawing
 from gough.report.vision import budget_table, camera_documents, overlay, pose_documents
 from gough.studies.image_table import read_table, table_of
+from gough.studies.measured import first_reasons, of_repeats, repeats_and_rejected
 from gough.vision import (
     CalibratedCamera,
     Camera,
@@ -42,8 +43,8 @@ _PICTURES = 3
 """Images that the report of a camera shows."""
 _TRIALS = 400
 """Random poses to try for each view."""
-_LISTED = 12
-"""Rejected images that are listed on the terminal."""
+_LOOKED_AT = 12
+"""Images without a pose in which the target is looked for once more."""
 
 
 @dataclass(frozen=True)
@@ -157,13 +158,7 @@ class PoseStudy:
             lines = [*([str(self.test), ""] if self.is_contradicted else []), *lines]
             lines += [] if self.is_contradicted else [str(self.test)]
         lines += self.notes
-        if self.repeatability is not None:
-            lines += ["", "Repeatability in m and rad:", str(self.repeatability)]
-        if images.rejected:
-            lines += ["", "No pose:", *(f"  {name}: {why}" for name, why in images.rejected[:_LISTED])]
-            if len(images.rejected) > _LISTED:
-                lines.append(f"  … and {len(images.rejected) - _LISTED} more, in the report")
-        return "\n".join(lines)
+        return "\n".join([*lines, *repeats_and_rejected(self.repeatability, "No pose:", images.rejected)])
 
 
 def measure_from(
@@ -198,18 +193,15 @@ def measure_from(
     )
     images, test = _tested(images, dict(zip(names, files, strict=True)), target, camera)
     if not len(images):
-        reasons = "".join(f"\n{name}: {why}" for name, why in images.rejected[:10])
         wrong = f"\n{test}" if test.contradiction else ""
-        raise InputError(f"none of {len(files)} images gives a pose:{reasons}{wrong}")
+        raise InputError(f"none of {len(files)} images gives a pose:{first_reasons(images.rejected)}{wrong}")
     configuration, run, readings = known.of(images.names)
     half_width = None
     if bound is not None:
         bounds = [bounded_pose(pose, target, camera, bound) for pose in images.measured]
         half_width = np.array([np.concatenate([each.position, each.rotation]) for each in bounds])
     poses = images.to_poses(readings, configuration, run, half_width)
-    mean, scatter = None, None
-    if configuration is not None and len(np.unique(configuration)) < len(poses):
-        mean, scatter = averaged(poses)
+    mean, scatter = of_repeats(poses)
     documents = pose_documents(images, poses, mean, scatter, test, reading_unit=known.unit)
     return PoseStudy(images, poses, scatter, documents, bound, test, known.notes)
 
@@ -222,7 +214,7 @@ def _tested(
     The target is looked for once more in some images without a pose: a wrong camera may be why there is none.
     """
     seen = []
-    for name, _ in images.rejected[:_LISTED]:
+    for name, _ in images.rejected[:_LOOKED_AT]:
         with suppress(ImageRefused):
             image = read_image(files[name])
             if image.shape[1::-1] == camera.size:

@@ -1,6 +1,6 @@
 """Poses from many images: measured one by one, gathered, averaged, with intervals."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -162,29 +162,66 @@ def measure_images(
     """
     require(0 <= size_sigma < 0.1, "the relative standard deviation of the target's size must be between 0 and 0.1")
     names = [file.name for file in files] if names is None else list(names)
-    keys = [f"{k} {name}" for k, name in enumerate(names, start=1)]
-    campaign = Campaign(
-        _measured,
-        dict(zip(keys, ((file,) for file in files), strict=True)),
-        (target, camera),
-        identities=None if path is None else dict(zip(keys, map(file_digest, files), strict=True)),
-    )
+    keyed = {f"{k} {name}": (0, file) for k, (name, file) in enumerate(zip(names, files, strict=True), start=1)}
+    answers = sight_images(keyed, [target], [camera], executor=executor, workers=workers, path=path, on_image=on_image)
+    measured = [(name, answer) for name, (answer,) in zip(names, answers.values(), strict=True)]
+    kept = [(name, answer) for name, answer in measured if isinstance(answer, MeasuredPose)]
+    rejected = tuple((name, answer) for name, answer in measured if isinstance(answer, str))
+    return MeasuredImages(tuple(name for name, _ in kept), tuple(pose for _, pose in kept), rejected, size_sigma)
+
+
+def sight_images(
+    images: Mapping[str, tuple[int, Path]],
+    targets: Sequence[AnyTarget],
+    cameras: Sequence[Camera],
+    *,
+    executor: Any = None,
+    workers: int = 1,
+    path: str | Path | None = None,
+    on_image: Callable[[int], None] | None = None,
+) -> dict[str, tuple[MeasuredPose | str, ...]]:
+    """The pose of each target in each image, or why there is none; images have names, the number of their camera, and
+    a file.
+
+    The other arguments are those of `measure_images`. A ledger of which no image gives a pose is removed again.
+
+    Examples:
+        >>> from tempfile import TemporaryDirectory
+        >>> _, target, camera = _example()
+        >>> with TemporaryDirectory() as folder:
+        ...     _ = Path(folder, "a.png").write_text("no image")
+        ...     sight_images({"left/a.png": (0, Path(folder, "a.png"))}, [target], [camera], path=folder)
+        ...     list(Path(folder).glob("*.jsonl"))
+        {'left/a.png': ('it is no image that OpenCV can read',)}
+        []
+    """
+    identities = {key: f"{j} {file_digest(file)}" for key, (j, file) in images.items()} if path is not None else None
+    campaign = Campaign(_sighted, dict(images), (tuple(targets), tuple(cameras)), identities=identities)
 
     def show(step: Progress) -> None:
         if on_image is not None and step.done:
             on_image(step.done)
 
     answers = campaign.run(path, executor=executor, workers=workers, on_progress=show)
-    measured = list(zip(names, answers.values(), strict=True))
-    kept = [(name, answer) for name, answer in measured if isinstance(answer, MeasuredPose)]
-    rejected = tuple((name, answer) for name, answer in measured if isinstance(answer, str))
-    return MeasuredImages(tuple(name for name, _ in kept), tuple(pose for _, pose in kept), rejected, size_sigma)
+    if path is not None and all(isinstance(each, str) for answer in answers.values() for each in answer):
+        campaign.ledger_file(path).unlink(missing_ok=True)
+    return answers
 
 
-def _measured(target: AnyTarget, camera: Camera, file: Path) -> MeasuredPose | str:
-    """The pose from a file, or the reason why there is none."""
+def _sighted(
+    targets: Sequence[AnyTarget], cameras: Sequence[Camera], j: int, file: Path
+) -> tuple[MeasuredPose | str, ...]:
+    """For each target its pose in a file of a camera, or the reason why there is none."""
     try:
-        return measure_pose(read_image(file), target, camera)
+        image = read_image(file)
+    except ImageRefused as refused:
+        return (str(refused),) * len(targets)
+    return tuple(_measured(image, target, cameras[j]) for target in targets)
+
+
+def _measured(image: Any, target: AnyTarget, camera: Camera) -> MeasuredPose | str:
+    try:
+        return measure_pose(image, target, camera)
     except ImageRefused as refused:
         return str(refused)
 
