@@ -79,7 +79,7 @@ def outcome(image, R, t):
 
 
 @one_blas_thread()
-def main(count=25, seed=3000):
+def main(count=50, seed=6000):
     rows, right, total = [], 0, 0
     for fault, causes in RIGHT.items():
         rng = np.random.default_rng([int(seed), len(rows)])

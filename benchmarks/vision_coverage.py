@@ -11,6 +11,7 @@ import argparse
 import itertools
 import sys
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -49,9 +50,9 @@ def seen(lens, target, R, t, rng):
     return Sighting(np.arange(len(pixels)), pixels + rng.normal(0, NOISE, pixels.shape), np.full(len(pixels), NOISE))
 
 
-def photographed(lens, target, R, t, rng):
-    """As `seen`, but found in a rendered image with vignetting, blur and noise."""
-    made = Conditions(vignetting=0.3, gradient=(0.2, -0.1), noise=rng.uniform(1.5, 3.0))
+def photographed(lens, target, R, t, rng, *, gamma=1.0):
+    """As `seen`, but found in a rendered image with vignetting, blur, noise and a response."""
+    made = Conditions(vignetting=0.3, gradient=(0.2, -0.1), noise=rng.uniform(1.5, 3.0), gamma=gamma)
     return find_target(render(lens, target, R, t, made, rng).image, SHEET)
 
 
@@ -97,12 +98,14 @@ def without_similarity(points, rng, sigma):
     return (errors.ravel() - Q @ (Q.T @ errors.ravel())).reshape(errors.shape)
 
 
-def judged(print_sigma: float, k: int, rendered: bool, rng: np.random.Generator) -> dict:  # noqa: FBT001
-    """Share of the intervals that hold the truth, χ², and whether the calibration is refuted, for each way."""
+def judged(print_sigma: float, k: int, gamma: float | None, rng: np.random.Generator) -> dict:
+    """Share of the intervals that hold the truth, χ², and whether the calibration is refuted, for each way.
+
+    With the exponent of a response, centroids are found in rendered images.
+    """
+    look = seen if gamma is None else partial(photographed, gamma=gamma)
     try:
-        truth, answers = campaign(
-            rng, print_sigma, compared=not rendered and k % COMPARED == 0, seen=photographed if rendered else seen
-        )
+        truth, answers = campaign(rng, print_sigma, compared=gamma is None and k % COMPARED == 0, seen=look)
     except InputError as error:
         return {"error": str(error)}
     found = {}
@@ -119,10 +122,12 @@ def main(arguments=("--campaigns", "100")):
     parser.add_argument("--campaigns", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rendered", action="store_true", help="Find centroids in rendered images.")
+    parser.add_argument("--gamma", type=float, default=1.0, help="Exponent of the response of rendered images.")
     add_options(parser, "vision-coverage.jsonl")
     given = parser.parse_args(list(arguments))
     printed = PRINTED[:1] if given.rendered else PRINTED
-    tasks = {f"{sigma:g} {k}": (sigma, k, given.rendered) for sigma in printed for k in range(given.campaigns)}
+    gamma = given.gamma if given.rendered else None
+    tasks = {f"{sigma:g} {k}": (sigma, k, gamma) for sigma in printed for k in range(given.campaigns)}
     results = results_of(Campaign(judged, tasks, seed=given.seed), given)
     for sigma in printed:
         inside, chi, refuted = {}, {}, {}
