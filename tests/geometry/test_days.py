@@ -59,6 +59,33 @@ def test_what_nothing_explains_is_said(known):
     assert "Calibrate again" in answer.words
 
 
+def test_a_single_wrong_pose_is_named_and_calibrate_is_advised(known):
+    theta, geometry = known
+    rng = np.random.default_rng(8)
+    day = day_of(ROBOT, measured(ROBOT, theta, 8, rng), {"zeros": 1e-3 * rng.normal(size=6)})
+    position = day.position.copy()
+    position[3] += [3e-3, 0.0, 0.0]
+    answer = recalibrate(geometry, replace(day, position=position))
+    assert answer.refuted
+    assert "Without pose 3, “zeros” explains the others" in " ".join(answer.verdicts)
+    turned = recalibrate(geometry, replace(day, readings=day.readings[:, [1, 0, 2, 3, 4, 5]]))
+    assert "gough calibrate" in turned.words
+    assert not any(text.startswith("Without pose") for text in turned.verdicts)
+
+
+def test_the_error_of_a_change_is_that_of_days_with_one_geometry(known):
+    """Errors of the geometry are in the zeros before and in those of the day: most of them cancel in the change."""
+    theta, geometry = known
+    rng = np.random.default_rng(9)
+    zeros = 1e-3 * rng.normal(size=6)
+    now = recalibrate(geometry, day_of(ROBOT, measured(ROBOT, theta, 10, rng), {"zeros": zeros})).chosen
+    assert now.name == "zeros"
+    own = [ROBOT.names.index(name) for name in now.unknowns]
+    change = now.values - geometry.model.nominal[own]
+    assert (abs(change + zeros) < 4 * now.change_sigma).all()
+    assert now.change_sigma.mean() < 0.5 * now.sigma.mean()
+
+
 def test_a_gain_of_a_robot_without_gains_is_told_and_not_written():
     printer, rng = LinearDelta(), np.random.default_rng(1)
     p = rng.uniform([-0.08, -0.08, 0.0], [0.08, 0.08, 0.1], (10, 3))

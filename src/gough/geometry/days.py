@@ -44,6 +44,12 @@ _ARM = 0.2
 """m: rotations of frames are matched as far as points at this distance from the platform's origin."""
 
 
+_OF_ALL = ("nothing", "zeros", "instrument frame", "target frame")
+"""Hypotheses that are compared where a single pose is left out."""
+_SINGLY = 24
+"""So many poses are left out one by one."""
+
+
 @dataclass(frozen=True, eq=False)
 class Hypothesis(ArrayValue):
     """One explanation of the day: what changed, by how much, and what is left of the closure."""
@@ -53,7 +59,9 @@ class Hypothesis(ArrayValue):
     values: Array
     """Of the unknowns: parameters as they are now; gains and frames as changes."""
     sigma: Array
-    """(unknowns,) standard deviations."""
+    """(unknowns,) standard deviations of the values."""
+    change_sigma: Array
+    """(unknowns,) standard deviations of the changes: errors that the calibration and the day share cancel."""
     parameters: Array
     """All parameters of the robot."""
     covariance: Array | None
@@ -150,7 +158,8 @@ class Recalibrated(Answer, ArrayValue):
         if not self.is_explained:
             return (
                 f"Nothing that was tried explains {days} at the noise of the calibration (level {self.level:g}): the "
-                f"nearest is “{now.name}”, which leaves {after} (rms). Calibrate again, or look for wrong poses."
+                f"nearest is “{now.name}”, which leaves {after} (rms). Calibrate again: gough calibrate names exchanged "
+                "columns, wrong units and wrong poses."
             )
         if not now.unknowns:
             return f"The calibration explains {days}: closure {after} (rms, p = {now.p_value:.2g}). No change is found."
@@ -209,10 +218,10 @@ class Recalibrated(Answer, ArrayValue):
         return table(heads, rows, "lrrrrl", "What explains the day")
 
     def changes(self) -> Table:
-        """The unknowns of the chosen hypothesis: before, now and ± 95 %."""
+        """The unknowns of the chosen hypothesis: before, now, and the change with its ± 95 %."""
         rows = []
         model = self.before.model
-        for name, value, sigma in zip(self.chosen.unknowns, self.chosen.values, self.chosen.sigma, strict=True):
+        for name, value, sigma in zip(self.chosen.unknowns, self.chosen.values, self.chosen.change_sigma, strict=True):
             own = name in model.names
             unit = model.units[model.names.index(name)] if own else "" if name.startswith("gain") else _unit(name)
             factor, written = (
@@ -221,8 +230,8 @@ class Recalibrated(Answer, ArrayValue):
             old = float(model.nominal[model.names.index(name)]) if own else 0.0
             half = 1.96 * factor * sigma
             texts = [plus_minus(factor * x, half)[0] for x in (old, value, value - old)]
-            rows.append([name, written, *texts[:2], plus_minus(factor * value, half)[1], texts[2]])
-        return table(["unknown", "unit", "before", "now", "± (95%)", "change"], rows, "lurrrr", "Changes")
+            rows.append([name, written, *texts, plus_minus(factor * value, half)[1]])
+        return table(["unknown", "unit", "before", "now", "change", "± (95%)"], rows, "lurrrr", "Changes")
 
     def __str__(self) -> str:
         parts = [*self.verdicts, "", str(self.table())]
@@ -246,6 +255,7 @@ class Recalibrated(Answer, ArrayValue):
                     "name": each.name,
                     "unknowns": dict(zip(each.unknowns, each.values.tolist(), strict=True)),
                     "sigma": dict(zip(each.unknowns, each.sigma.tolist(), strict=True)),
+                    "change_sigma": dict(zip(each.unknowns, each.change_sigma.tolist(), strict=True)),
                     "rms": each.rms,
                     "misfit": each.misfit,
                     "spare": each.spare,
@@ -325,8 +335,34 @@ def recalibrate(
     )
     check = None if others is None else _validated(day, chosen, others)
     few = len(seen) * len(model.chains) < 12 + 6
-    notes = (f"{len(seen)} poses are few: 6 to 12 tell most causes apart.",) if few else ()
+    notes: tuple[str, ...] = (
+        (f"{counted(len(seen), 'pose')} of the day: 6 to 12 distinguish most causes.",) if few else ()
+    )
+    if not fits and len(seen) <= _SINGLY:
+        notes += _wrong_pose(geometry, seen, level)
     return Recalibrated(geometry, seen, _shown(kept, chosen), chosen, level, check, (*seen.notes, *notes))
+
+
+def _wrong_pose(geometry: MachineGeometry, seen: Poses, level: float) -> tuple[str, ...]:
+    """A sentence on the one pose without which a hypothesis explains the others; empty where none or several are so."""
+    model, good = geometry.model, []
+    for k in range(len(seen)):
+        others = seen.select(np.arange(len(seen)) != k)
+        day = _Day(geometry, _scaled(others, geometry.scale, turns=model.has_orientation))
+        found = [day.fitted(*each) for each in day.hypotheses() if each[0] in _OF_ALL]
+        kept = [
+            each for each in found if each is not None and each.p_value >= level and each.spare >= len(model.chains)
+        ]
+        if kept:
+            good.append((k, min(kept, key=lambda each: len(each.unknowns))))
+    if len(good) != 1:
+        return ()
+    k, found_without = good[0]
+    words = (
+        f"Without pose {seen.label(k)}, “{found_without.name}” explains the others (p = {found_without.p_value:.2g}): "
+        "look at the images or readings of this pose, and repeat it or leave it out."
+    )
+    return (words,)
 
 
 def _shown(found: Sequence[Hypothesis], chosen: Hypothesis) -> tuple[Hypothesis, ...]:
@@ -437,6 +473,11 @@ class _Day:
         weights = np.tile(1 / self.noise, len(f))
         G = np.linalg.pinv(weights[:, None] * A[:, free]) * weights  # errors of the unknowns are −G · closure errors
         spread = np.sqrt(np.maximum((G @ S @ G.T).diagonal(), 0.0))
+        change_spread = spread
+        if self.covariance is not None:  # G A is 1 for the unknowns, so that their errors before are taken off too
+            L = G @ A[:, :p]
+            parts = (G * np.tile(self.noise**2, len(f))) @ G.T + L @ self.covariance @ L.T
+            change_spread = np.sqrt(np.maximum(parts.diagonal(), 0.0))
         C = None if C is None else self._covariance_after(C, free, G, A[:, :p], S)
         n = len(model.chains)
         misfit, spare = float(left @ left), f.size - len(free)
@@ -447,7 +488,9 @@ class _Day:
         values = theta[free].copy()
         values, placed = self._relative(unknowns, values, frames, placed)
         gains = theta[p : p + n]
-        return Hypothesis(name, unknowns, values, spread, theta[:p], C, gains, placed, f, misfit, spare, chance)
+        return Hypothesis(
+            name, unknowns, values, spread, change_spread, theta[:p], C, gains, placed, f, misfit, spare, chance
+        )
 
     def _rows(self, problem: NonlinearProblem, theta: Array) -> tuple[Array, Array] | None:
         """Closure errors (N, chains) and their derivatives (N chains, unknowns); None where they are not finite."""
