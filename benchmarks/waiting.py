@@ -16,7 +16,7 @@ from time import process_time
 
 import numpy as np
 
-from gough.dynamics import extras, identify
+from gough.dynamics import Identified, extras, identify
 from gough.dynamics.effect import Planted
 from gough.dynamics.named import DEFAULT_METHODS, chosen_methods
 from gough.simulate.multibody import experiment
@@ -49,22 +49,27 @@ def commands() -> None:
         print(f"  gough demo, with its report                          6.0   {taken:8.2f}")
 
 
-def work(seconds: float) -> None:
-    truth = experiment("arm", seconds=seconds, rate=250.0)
+def phases(name: str, seconds: float, *, complete: bool = False) -> tuple[list[tuple[float, str]], Identified]:
+    """When each phase of an identification began, in processor time, and the answer: data that no model explains."""
+    truth = experiment(name, seconds=seconds, rate=250.0)
     torques = truth.efforts(truth.q, truth.dq, truth.ddq)
     size = np.sqrt((torques**2).mean(axis=0))
     planted = Planted(truth.q, torques + 0.08 * size * np.sin(24 * truth.q) + 0.05 * size * np.tanh(40 * truth.q))
     motion = truth.measured(planted, np.random.default_rng(1))[0]
-    marks = [(process_time(), "")]
+    marks = list[tuple[float, str]]()
     found = identify(
-        truth.robot, motion, complete=True, on_step=lambda phase: marks.append((process_time(), phase.what))
+        truth.robot, motion, complete=complete, on_step=lambda phase: marks.append((process_time(), phase.what))
     )
-    marks.append((process_time(), ""))
+    return [*marks, (process_time(), "")], found
+
+
+def work(seconds: float) -> None:
+    marks, found = phases("arm", seconds, complete=True)
     n_rows, p = found.problem.W.shape
     expected = {f"identifying: {label}": extras.work_of(method, n_rows, p) / 1e9
                 for label, method in chosen_methods(DEFAULT_METHODS).items()}  # fmt: skip
     print(f"Arm of seven axes, {n_rows} rows, {p} parameters: processor time, s, and expected extra work")
-    for (start, what), (end, _) in pairwise(marks[1:]):
+    for (start, what), (end, _) in pairwise(marks):
         print(f"  {what:45} {end - start:8.2f} {expected.get(what, 0.0):8.1f}")
     usual = extras.affordable(chosen_methods(DEFAULT_METHODS), n_rows, p)
     always = extras.statistical_work(n_rows, p) / 1e9

@@ -77,6 +77,22 @@ def test_equals_highs_whatever_was_solved_before(kind, rng):
     assert (infeasible > 10) == (kind == "contradictory")
 
 
+def test_a_vertex_gets_a_cost_of_its_own_with_prices_away_from_zero(rng):
+    """Where the cost is a row of the program, the vertex has one price; exchanges at the others may go round."""
+    A = rng.normal(size=(12, 5))
+    simplex = Simplex(np.full(5, -10.0), np.full(5, 10.0))
+    simplex.add_rows(A, np.full(12, -1.0), np.full(12, 1.0))
+    assert simplex.minimize(A[3]).outcome is Outcome.OPTIMAL
+    T = simplex._tableau
+    assert (abs(T.price) > 1e-9).sum() == 1
+    before = T.price.copy()
+    cost = dense_simplex.stiffened(T)
+    assert (T.sign * T.price > 0.005).all()
+    assert (T.sign * T.price >= T.sign * before).all()
+    np.testing.assert_allclose(T.C @ cost, T.price, atol=1e-12)
+    assert simplex.minimize(cost).outcome is Outcome.OPTIMAL
+
+
 def test_a_contradiction_comes_with_its_weights(rng):
     for _ in range(60):
         low, high, A, lower, upper = random_program(rng, "contradictory")

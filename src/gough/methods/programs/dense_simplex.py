@@ -30,6 +30,8 @@ _PIVOT = 1e-9
 """Pivots that are smaller are taken for zero."""
 _FRESH = 50
 """Exchanges after which the inverse is computed anew."""
+_PATIENCE = 100
+"""Repairs of a vertex after which its prices are moved away from zero."""
 _STALLED = 60
 """Steps of length zero after which rows are chosen by number, which cannot cycle [BLA77]."""
 
@@ -268,6 +270,26 @@ def repair(T: Tableau, k: int, sign: float) -> int:
 
 
 @compiled
+def stiffened(T: Tableau) -> Array:
+    """A cost for which the prices of this vertex are right and none is near zero; the prices become those.
+
+    Where prices are zero the method may exchange the same rows for ever: as when the cost is itself a row of the
+    program, whose vertex has one price. Repairing needs no cost of its own, only right prices.
+    """
+    n, most = len(T.basis), 0.0
+    for i in range(n):
+        most = max(most, abs(T.price[i]))
+    cost = np.zeros(n)
+    for i in range(n):
+        # parts of the golden section are far from each other, whatever their number
+        more = (most if most > 0.0 else 1.0) * (0.01 + (0.6180339887498949 * (i + 1)) % 1.0)
+        T.price[i] = T.sign[i] * (max(T.sign[i] * T.price[i], 0.0) + more)
+        for j in range(n):
+            cost[j] += T.price[i] * T.G[j, T.basis[i]]
+    return cost
+
+
+@compiled
 def minimize(  # noqa: C901, PLR0912 - one loop
     T: Tableau, m: int, before: Array, cost: Array, limit: int
 ) -> tuple[int, int]:
@@ -277,7 +299,7 @@ def minimize(  # noqa: C901, PLR0912 - one loop
     are kept meanwhile. A minimum is looked at again with a fresh inverse before it is called one.
     """
     prepare(T, m)
-    current, outside, stale, stalled = before, True, _FRESH, 0
+    current, outside, stale, stalled, repairs = before.copy(), True, _FRESH, 0, 0
     for _ in range(limit):
         if stale >= _FRESH:
             if not refresh(T, m, current):
@@ -286,7 +308,7 @@ def minimize(  # noqa: C901, PLR0912 - one loop
         if outside:
             k = worst(T, m)
             if k < 0:
-                current, outside, stalled = cost, False, 0
+                current, outside, stalled = cost.copy(), False, 0
                 appraise(T, cost)
                 continue
             sign = 1.0 if T.reach[k] < T.lower[k] else -1.0
@@ -317,7 +339,9 @@ def minimize(  # noqa: C901, PLR0912 - one loop
         settle(T, r, sign)
         if outside:
             locate(T, m)
-            stale += 1
+            stale, repairs = stale + 1, repairs + 1
+            if repairs % _PATIENCE == 0:
+                current = stiffened(T)
     return FAILED, -1
 
 

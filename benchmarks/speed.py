@@ -1,0 +1,208 @@
+"""Speed beside goals, in one run: work, ours, a named rival, the ratio before, now, and the goal.
+
+Every row calls what another benchmark measures with. Times are processor times, the least of some calls, on one thread;
+"before" are ratios or times that were measured before the last changes of the code, on a quiet machine.
+
+python -m benchmarks speed                  the table, about a minute
+python -m benchmarks.speed identify         phases of an identification of H4, hexapod and an arm of seven axes
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from time import process_time
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks import bounding_ellipsoid, calibration, certified_chain, maximum_likelihood, mechanism, outliers
+from benchmarks._dynamics import dynamics_problem
+from benchmarks._palida_by_hand import COLUMNS
+from benchmarks.waiting import phases
+from gough import estimate
+from gough.closure import JointProblem, joint_tolerance, minimal_tolerance
+from gough.core.threads import one_blas_thread
+from gough.data import Poses
+from gough.dynamics import errors_in_variables
+from gough.geometry import calibrate
+from gough.geometry.descent import approach
+from gough.geometry.geometric import geometric
+from gough.methods import EllipsoidStream, LeastSquares, LinearHull, MaximumLikelihood, RelaxedHull
+from gough.robots import H4Kinematics, Palida
+
+
+class Row(NamedTuple):
+    """One line of the table."""
+
+    work: str
+    ours: str
+    rival: str
+    before: str
+    now: str
+    goal: str
+
+
+def least(work: Callable[[], Any], times: int = 5) -> float:
+    """The least processor time of a call, after one that compiles and loads."""
+    work()
+    taken = []
+    for _ in range(times):
+        start = process_time()
+        work()
+        taken.append(process_time() - start)
+    return min(taken)
+
+
+def in_words(seconds: float) -> str:
+    """A time with a unit that suits it."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"
+
+
+def stream(n: int = 5000) -> Iterator[Row]:
+    linear = bounding_ellipsoid.problem(n, 14)
+    rows = list(zip(linear.W, linear.y, strict=True))
+
+    def one_by_one() -> None:
+        each = EllipsoidStream(linear.unknowns, cut=False)
+        for d, y in rows:
+            each.update(d, y, bounding_ellipsoid.BOUND)
+
+    ours, rival = least(one_by_one) / n, least(lambda: bounding_ellipsoid.plain(linear), 3) / n
+    yield Row(
+        "EllipsoidStream.update, p = 14", in_words(ours), f"the recursion in NumPy {in_words(rival)}", "5.6 µs",
+        f"{in_words(ours)}, {rival / ours:.0f} ×", "1.5 µs",
+    )  # fmt: skip
+
+
+def relaxed() -> Iterator[Row]:
+    problem, _ = dynamics_problem(2000)
+    estimate(dynamics_problem(200)[0], RelaxedHull(1))
+    start = process_time()
+    estimate(problem, RelaxedHull(5))
+    ours = process_time() - start
+    hull = least(lambda: estimate(problem, LinearHull()), 3)
+    yield Row(
+        "RelaxedHull(5), 2000 × 14", in_words(ours), f"LinearHull, no row dropped {in_words(hull)}", "8.6 s",
+        in_words(ours), "2 s",
+    )  # fmt: skip
+    rng = np.random.default_rng(1)
+    small, _ = outliers.spoilt(dynamics_problem(100, 4)[0], 0, rng)
+    ours, rival = least(lambda: estimate(small, RelaxedHull(1)), 3), least(lambda: mixed_integer(small), 1)
+    yield Row(
+        "RelaxedHull(1), 100 × 4", in_words(ours), f"scipy.optimize.milp, unproven {in_words(rival)}", "-",
+        f"{rival / ours:.0f} ×", "-",
+    )  # fmt: skip
+
+
+def mixed_integer(problem: Any) -> Any:
+    return outliers.mixed_integer_box(problem, 1)
+
+
+def likelihood() -> Iterator[Row]:
+    for name, experiment in (("H4", maximum_likelihood.h4_experiment(rate=500.0)),
+                             ("PaLiDA", maximum_likelihood.palida_experiment())):  # fmt: skip
+        motion = experiment.run(np.random.default_rng(7))
+        problem = errors_in_variables(experiment.robot, motion, order=maximum_likelihood.ORDER)
+        cost = maximum_likelihood.SameCost(problem)
+        with one_blas_thread():
+            ours = least(lambda p=problem: estimate(p, MaximumLikelihood()))
+            rival = least(lambda c=cost: maximum_likelihood.by_scipy(c), 3 if name == "H4" else 1)
+        size = f"{problem.measured.size} rows, {len(cost.start)} unknowns"
+        yield Row(
+            f"MaximumLikelihood, {name}, {size}", in_words(ours),
+            f"scipy least_squares {in_words(rival)}", "18-22 ×" if name == "H4" else "67 ×", f"{rival / ours:.0f} ×",
+            "30 ×",
+        )  # fmt: skip
+
+
+def calibrations() -> Iterator[Row]:
+    rng = np.random.default_rng(1)
+    covariance = np.diag(np.concatenate([calibration.POSITION, calibration.ANGLE, calibration.READING]) ** 2)
+    for n, before in ((64, ("31 ×", "0.8 ×")), (704, ("47 ×", "1.8 ×"))):
+        readings = np.resize(calibration.EXTREMAL, (n, 6))
+        poses: Poses = calibration.measured(calibration.truth(rng), readings, rng)[1]
+        problem = geometric(calibration.ROBOT, poses)
+        rival = least(lambda p=poses: calibration.scipys(p, covariance), 3)
+        alone = least(lambda p=problem: approach(p, calibration.ROBOT.nominal), 10)
+        whole = least(lambda p=poses: calibrate(calibration.ROBOT, p))
+        of = f"scipy least_squares {in_words(rival)}"
+        yield Row(f"six legs, {n} poses: solution", in_words(alone), of, before[0], f"{rival / alone:.0f} ×", "25 ×")
+        yield Row(
+            f"six legs, {n} poses: σ, χ², all verdicts", in_words(whole), of, before[1], f"{rival / whole:.1f} ×",
+            "10 ×",
+        )  # fmt: skip
+
+
+def hull(n_rows: int = 1_000_000) -> Iterator[Row]:
+    problem, _ = dynamics_problem(n_rows)
+    with one_blas_thread():
+        rival = least(lambda: estimate(problem, LeastSquares()), 3)
+        ours = least(lambda: estimate(problem, LinearHull()), 3)
+        reading = least(lambda: np.dot(problem.W.ravel(order="K"), problem.W.ravel(order="K")), 5)
+    gigabytes = problem.W.nbytes / reading / 1e9
+    yield Row(
+        f"LinearHull, {n_rows:.0e} × 14", in_words(ours), f"our LeastSquares {in_words(rival)}", "2.7 of it",
+        f"{ours / rival:.1f} of it; one reading of W {in_words(reading)} ({gigabytes:.0f} GB/s)", "1.5 of it",
+    )  # fmt: skip
+
+
+def regressor() -> Iterator[Row]:
+    robot = Palida()
+    x, dx, ddx = mechanism.poses(robot)
+    kernel, n = robot.with_only(COLUMNS).regressor_kernel(), mechanism.N_LOOP
+    loops = mechanism.loops(robot, x[:n], dx[:n], ddx[:n])
+    ours = least(lambda: kernel(x, dx, ddx), 9) / len(x)
+    for name, key, before in (("loop", "complete", "78 ×"), ("loop, closures given", "given", "26 ×")):
+        rival = least(loops[key], 3) / n
+        yield Row(
+            "regressor of PaLiDA, 24 columns", f"{in_words(ours)} a sample", f"Pinocchio, {name} {in_words(rival)}",
+            before, f"{rival / ours:.0f} ×", "100 ×",
+        )  # fmt: skip
+
+
+def together() -> Iterator[Row]:
+    model, off = H4Kinematics(), 2e-4
+    rng = np.random.default_rng(3)
+    poses = certified_chain.measured(model, rng, 30)
+    poses = Poses(poses.position, poses.rotation, poses.readings + rng.uniform(-off, off, poses.readings.shape))
+    parts = tuple(certified_chain.problem_of(model, poses, 0.005, rng, k + 1)[0] for k in range(len(model.chains)))
+    alone = least(lambda: [minimal_tolerance(part) for part in parts], 1)
+    start = np.concatenate([minimal_tolerance(part).point for part in parts])
+    began = process_time()
+    bracket = joint_tolerance(JointProblem(parts), start)
+    ours = process_time() - began
+    width = f"{1e6 * (bracket.upper - bracket.lower):.0f} µm"
+    yield Row(
+        "joint ε of H4's four chains, 30 poses", in_words(ours), f"each chain alone {in_words(alone)}", "10-60 µm, 3 s",
+        f"{width} wide in {in_words(ours)}", "1 µm, 10 s",
+    )  # fmt: skip
+
+
+def table() -> None:
+    print("| work | ours | rival | before | now | goal |\n|---|---|---|---|---|---|", flush=True)
+    for part in (stream, relaxed, likelihood, calibrations, hull, regressor, together):
+        for row in part():
+            print(f"| {' | '.join(row)} |", flush=True)
+
+
+def identify(seconds: float = 8.0) -> None:
+    for name in ("h4", "hexapod", "arm"):
+        marks, found = phases(name, seconds)
+        n_rows, p = found.problem.W.shape
+        print(f"{name}, {n_rows} rows, {p} parameters; left out: {', '.join(found.left_out) or 'nothing'}")
+        for (start, what), (end, _) in pairwise(marks):
+            print(f"  {what:45} {end - start:8.2f} s", flush=True)
+
+
+def main(what: str = "") -> None:
+    if what == "identify":
+        identify()
+    else:
+        table()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:2])
