@@ -158,8 +158,8 @@ class Recalibrated(Answer, ArrayValue):
         if not self.is_explained:
             return (
                 f"Nothing that was tried explains {days} at the noise of the calibration (level {self.level:g}): the "
-                f"nearest is “{now.name}”, which leaves {after} (rms). Calibrate again: gough calibrate names exchanged "
-                "columns, wrong units and wrong poses."
+                f"nearest is “{now.name}”, which leaves {after} (rms). Calibrate again: gough calibrate names "
+                "exchanged columns, wrong units and wrong poses."
             )
         if not now.unknowns:
             return f"The calibration explains {days}: closure {after} (rms, p = {now.p_value:.2g}). No change is found."

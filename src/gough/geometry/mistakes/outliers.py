@@ -17,7 +17,7 @@ class Outliers(Mistake):
 
     name = "outliers"
     title = "poses that do not fit the others"
-    advice = "Look at the images or readings of these poses; repeat them or leave them out."
+    advice = "Look at the images or readings of these poses; repeat them or leave them out (exclude in [poses])."
     sizes = (20.0, 100.0)
     size_unit = "standard deviations of closure errors"
 
