@@ -36,7 +36,7 @@ COMMANDS = {
     ),
     "look": Entry(
         _START,
-        "List the channels of a recording: rates, gaps, jitter, repeated times, and a [data] table for a study.",
+        "List the channels of a recording or a table of measured poses, and propose the tables of a study.",
     ),
     "mechanism": Entry(
         _DYNAMICS,
