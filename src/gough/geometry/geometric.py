@@ -7,6 +7,7 @@ import numpy as np
 
 from gough.core.arrays import Array, array
 from gough.core.errors import InputError, require
+from gough.core.text import counted
 from gough.data import Poses
 from gough.geometry.chain_equations import ChainEquations
 from gough.noise import Gaussian
@@ -130,8 +131,8 @@ def require_enough(unknowns: Unknowns, poses: Poses, model: KinematicModel) -> N
     if rows < wanted and isinstance(unknowns.prior, Box):
         need = -(-wanted // len(model.chains))
         raise InputError(
-            f"{len(poses)} poses give {rows} equations for {wanted} unknowns: measure at least {need} poses, better "
-            f"{2 * need}, or fix some parameters"
+            f"{counted(len(poses), 'pose')} give{'s' * (len(poses) == 1)} {rows} equations for {wanted} "
+            f"unknowns: measure at least {need} poses, better {2 * need}, or fix some parameters"
         )
 
 
