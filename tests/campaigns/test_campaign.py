@@ -119,6 +119,18 @@ def test_a_killed_worker_costs_only_time(processes, tmp_path, monkeypatch):
         Campaign(work.kills_its_worker, {"13": (13,)}, (str(tmp_path),)).run(executor=processes)
 
 
+def test_tasks_that_wait_in_a_worker_do_not_count_as_the_cause_of_its_end(tmp_path):
+    calls = [Call(k, str(k), (k,)) for k in (13, 5, 6)]
+    with Processes(1) as processes:
+        processes.start(Work("waiting", work.kills_its_worker, (str(tmp_path),), None, this_version()))
+        processes.submit([[call] for call in calls])
+        lost = []
+        while len(lost) < len(calls):
+            lost += processes.wait(10.0)
+    assert [(each.number, each.was_waiting) for each in lost] == [(13, False), (5, True), (6, True)]
+    assert {each.lost for each in lost} == {"a worker was killed by signal 9"}
+
+
 def test_an_error_names_its_task_and_keeps_the_others(processes, tmp_path):
     tasks = {f"number {k}": (k,) for k in range(6)}
     for executor in (None, processes):

@@ -216,7 +216,7 @@ class _Run:
         """The key and the result of a task, unless it has failed or must run again."""
         call = self.under_way.pop(outcome.number)
         if outcome.lost:
-            self._lost(call, outcome.lost)
+            self._lost(call, outcome)
         elif outcome.error is not None:
             self.error = self.error or _named(outcome.error, call.key)
         else:
@@ -268,12 +268,12 @@ class _Run:
         if self.executor.batch_seconds > 0:
             self.size = max(1, int(min(wanted, left, _MOST)))
 
-    def _lost(self, call: Call, how: str) -> None:
-        self.losses[call.number] += 1
+    def _lost(self, call: Call, outcome: Outcome) -> None:
+        self.losses[call.number] += not outcome.was_waiting
         if self.losses[call.number] >= _LOSSES:
             raise InputError(
-                f"the task '{call.key}' was running {_LOSSES} times when {how}: it may need more memory than there is, "
-                "or crash. Other results are kept; run it alone to see why"
+                f"the task '{call.key}' was running {_LOSSES} times when {outcome.lost}: it may need more memory than "
+                "there is, or crash. Other results are kept; run it alone to see why"
             )
         self.again.append(call)
 

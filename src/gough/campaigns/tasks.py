@@ -44,6 +44,8 @@ class Outcome(NamedTuple):
     error: BaseException | None = None
     lost: str = ""
     """How the worker ended."""
+    was_waiting: bool = False
+    """Whether a lost task had not begun: then it is not the cause of the worker's end."""
     is_final: bool = True
     """Whether the result may be recorded; not that of a task that was interrupted."""
     seconds: float = 0.0

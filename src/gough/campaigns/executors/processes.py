@@ -127,7 +127,9 @@ class Processes:
         worker.process.join(_LEAVE)
         code = worker.process.exitcode
         how = f"was killed by signal {-code}" if code is not None and code < 0 else f"ended with exit code {code}"
-        self._lost += [Outcome(call.number, lost=f"a worker {how}") for batch in worker.batches for call in batch]
+        for k, batch in enumerate(worker.batches):
+            waiting = k > 0 or not worker.is_ready
+            self._lost += [Outcome(call.number, lost=f"a worker {how}", was_waiting=waiting) for call in batch]
         if not worker.is_ready:
             self._failed += 1
             require(
