@@ -134,8 +134,13 @@ def test_what_cannot_be_is_refused_with_the_line(folder, tmp_path):
 )
 def test_contradictions_of_a_study_are_refused_with_the_line(folder, old, new, message):
     place, _ = folder
-    text = (place / "study.toml").read_text().replace('exclude = [3, "line 9"]', 'validation = "poses.csv"')
+    head, *rows = (place / "poses.csv").read_text().splitlines(keepends=True)
+    (place / "first.csv").write_text(head + "".join(rows[:20]))
+    (place / "others.csv").write_text(head + "".join(rows[20:]))
+    text = (place / "study.toml").read_text().replace('exclude = [3, "line 9"]', 'validation = "others.csv"')
     assert old in text
+    assert 'file = "poses.csv"' in text
+    text = text.replace('file = "poses.csv"', 'file = "first.csv"')
     (place / "other.toml").write_text(text.replace(old, new))
     with pytest.raises(InputError, match=message):
         CalibrationStudy.read(place / "other.toml").calibrate()

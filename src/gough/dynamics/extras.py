@@ -34,7 +34,7 @@ def affordable(methods: Mapping[str, Method[LinearProblem]], n_rows: int, p: int
     Examples:
         >>> from gough.dynamics.named import METHODS
         >>> two = {name: METHODS[name] for name in ("weighted", "tight ellipsoid")}
-        >>> affordable(two, 4000, 16).left_out, affordable(two, 70_000, 62).left_out
+        >>> affordable(two, 4000, 16).left_out, affordable(two, 4000, 62).left_out
         ((), ('tight ellipsoid',))
     """
     always = statistical_work(n_rows, p)
