@@ -157,6 +157,15 @@ def test_a_process_with_another_version_is_refused_by_name():
     assert "other sources" in this_version().difference(this_version()._replace(sources="0" * 32))
 
 
+@pytest.fixture
+def ctrl_c():
+    """Ctrl-C as at a terminal; shells let programs in the background ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_finishes_running_tasks_and_a_second_one_abandons_them(processes, tmp_path):
     path = tmp_path / "a.jsonl"
     campaign = Campaign(work.slow, {str(k): (k,) for k in range(40)}, (0.1,), 1)
