@@ -227,16 +227,6 @@ main()
 """
 
 
-@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_command_that_is_stopped_says_so(hostile, sent, code):
-    process = python(WAITING, "check", "c.json", "problem.npz", cwd=hostile)
-    assert process.stdout.readline() == "working\n"
-    process.send_signal(sent)
-    out, err = process.communicate(timeout=120)
-    assert (process.returncode, out) == (code, "")
-    assert err == "Stopped. Files are complete or were not written.\n"
-
-
 CALLED_BACK = """
 import ctypes, sys, time
 from gough.cli import main
@@ -254,9 +244,10 @@ main()
 """
 
 
+@pytest.mark.parametrize("busy", [WAITING, CALLED_BACK], ids=["in Python", "in a callback of compiled code"])
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_during_a_callback_of_compiled_code_is_not_lost(hostile, sent, code):
-    process = python(CALLED_BACK, "check", "c.json", "problem.npz", cwd=hostile)
+def test_a_command_that_is_stopped_says_so(hostile, busy, sent, code):
+    process = python(busy, "check", "c.json", "problem.npz", cwd=hostile)
     assert process.stdout.readline() == "working\n"
     process.send_signal(sent)
     out, err = process.communicate(timeout=50)
