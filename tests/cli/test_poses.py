@@ -87,6 +87,16 @@ def test_the_long_way_says_the_same(study, capsys, monkeypatch):
     assert said[0] == said[1]
 
 
+def test_processes_choose_the_same_poses(study, capsys, monkeypatch):
+    monkeypatch.setattr("gough.studies.pose_selection.selection_documents", lambda *_: {})
+    study.write_text(STUDY.replace("starts = 1", "starts = 3"))
+    said = []
+    for folder, more in (("one", []), ("two", ["--workers", "2"])):
+        assert run(["poses", str(study), "--count", "8", "--json", "--out", str(study.parent / folder), *more]) == 0
+        said.append(json.loads(capsys.readouterr().out))
+    assert said[0] == said[1]
+
+
 def test_how_many_for_a_target(study, capsys, monkeypatch):
     monkeypatch.setattr("gough.studies.pose_selection.selection_documents", lambda *_: {})
     assert run(["poses", "--target", "0.1 mm", str(study), "--json"]) == 0

@@ -1,8 +1,6 @@
 """`gough design`: optimize a trajectory for identification within limits, and write a report."""
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -10,9 +8,8 @@ import typer
 
 from gough.cli.campaigns import running
 from gough.cli.options import AsJson, Cluster, StudyFolder, Workers
-from gough.cli.progress import progress_bar
+from gough.cli.progress import starts_shown
 from gough.cli.terminal import answer, say, show_results
-from gough.core.progress import Progress
 from gough.report import results_folder
 from gough.studies.design import TRAJECTORY, DesignStudy
 
@@ -47,27 +44,10 @@ def design(
         return
     folder = out or asked.folder
     with results_folder(folder) as results:
-        with _shown() as on_progress, running(workers, cluster, folder) as executor:
+        with starts_shown() as on_progress, running(workers, cluster, folder) as executor:
             found = asked.design(executor, on_progress, ledger=folder)
         files = asked.files(found)
         results.write(files)
     text = "\n".join((*asked.notes, *asked.premises, str(found), "", asked.to_record(found)))
     name = "design.json" if as_json else ""
     show_results(folder, files, json=name, text=text, places={"Trajectory": TRAJECTORY})
-
-
-@contextmanager
-def _shown() -> Iterator[Callable[[Progress], None]]:
-    """A bar of starts with the best criterion so far."""
-    best, done = float("inf"), 0
-    with progress_bar() as progress:
-        task = progress.add_task("preparing", total=None)
-
-        def show(step: Progress) -> None:
-            nonlocal best, done
-            if step.done > done:
-                best, done = min(best, step.value), step.done
-            so_far = f", best {best:.2f}" if best < float("inf") else ""
-            progress.update(task, completed=done, total=step.of, description=f"{step.stage}{so_far}")
-
-        yield show

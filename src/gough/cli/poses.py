@@ -1,7 +1,5 @@
 """`gough poses`: choose the poses of a calibration, or measure them from images."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -21,11 +19,10 @@ from gough.cli.options import (
     TableFile,
     Workers,
 )
-from gough.cli.progress import progress_bar
+from gough.cli.progress import progress_bar, starts_shown
 from gough.cli.rigs import column_names, run_rig
 from gough.cli.terminal import show_results
 from gough.core.errors import require
-from gough.core.progress import Progress
 from gough.report import results_folder
 from gough.report.poses.words import account
 from gough.studies.pose_selection import CONFIGURATIONS, PoseSelectionStudy
@@ -73,14 +70,19 @@ def select(
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Random seed.")] = None,
     out: StudyFolder = None,
+    workers: Workers = None,
+    cluster: Cluster = "",
     as_json: AsJson = False,
 ) -> None:
-    """Choose the configurations to measure; Ctrl-C keeps the best so far. Exits with 1 if the target cannot be met."""
+    """Choose the configurations to measure; Ctrl-C keeps the best so far. Exits with 1 if the target cannot be met.
+
+    Finished starts are kept in the folder of the results: the same command continues a search that was stopped.
+    """
     asked = PoseSelectionStudy.read(study, count=count, target=target, criterion=criterion, seed=seed)
     folder = out or asked.folder
     with results_folder(folder) as results:
-        with _shown() as on_progress:
-            chosen = asked.choose(on_progress)
+        with starts_shown("drawing candidates") as on_progress, running(workers, cluster, folder) as executor:
+            chosen = asked.choose(on_progress, executor=executor, ledger=folder)
         files = asked.files(chosen)
         results.write(files)
     text = "\n".join((*asked.notes, *asked.premises, account(chosen.selection, chosen.rivals, chosen.curve)))
@@ -88,20 +90,6 @@ def select(
     show_results(folder, files, json=name, text=text, places={"Configurations": CONFIGURATIONS})
     if chosen.curve is not None and chosen.curve.selection is None:
         raise typer.Exit(1)
-
-
-@contextmanager
-def _shown() -> Iterator[Callable[[Progress], None]]:
-    with progress_bar() as progress:
-        task = progress.add_task("drawing candidates", total=None)
-
-        def show(step: Progress) -> None:
-            if step.stage == "exchange":
-                progress.update(task, description=f"exchange {step.done + 1}, {step.value:.3f}")
-            else:
-                progress.update(task, description=step.stage, completed=step.done, total=step.of)
-
-        yield show
 
 
 @poses.command()

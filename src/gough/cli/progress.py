@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import inf
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from gough.cli.terminal import console
-from gough.core.progress import Phase
+from gough.core.progress import OnProgress, Phase
+from gough.core.progress import Progress as Reached
 
 
 def progress_bar() -> Progress:
@@ -24,5 +26,22 @@ def steps_shown() -> Iterator[Callable[[Phase], None]]:
 
         def show(step: Phase) -> None:
             progress.update(task, description=step.what, completed=step.number - 1, total=step.of)
+
+        yield show
+
+
+@contextmanager
+def starts_shown(first: str = "preparing") -> Iterator[OnProgress]:
+    """A bar of the starts of a search with the best criterion so far."""
+    best, done = inf, 0
+    with progress_bar() as progress:
+        task = progress.add_task(first, total=None)
+
+        def show(step: Reached) -> None:
+            nonlocal best, done
+            if step.done > done:
+                best, done = min(best, step.value), step.done
+            so_far = f", best {best:.2f}" if best < inf else ""
+            progress.update(task, completed=done, total=step.of, description=f"{step.stage}{so_far}")
 
         yield show

@@ -184,17 +184,27 @@ class PoseSelectionStudy(KinematicStudy, purposes=("selection",)):
                 repeats=selection.repeats,
             )
 
-    def choose(self, on_progress: OnProgress = lambda _: None) -> Chosen:
-        """Search, as the study asks; Ctrl-C ends it with the best so far."""
+    def choose(
+        self, on_progress: OnProgress = lambda _: None, *, executor: Any = None, ledger: Path | None = None
+    ) -> Chosen:
+        """Search, as the study asks; Ctrl-C ends it with the best so far. Finished starts are kept in the ledger."""
         table, problem = self.selection, self.problem
         if self.target is not None:
-            curve = how_many(problem, self.target, most=table.most, on_progress=on_progress)
+            curve = how_many(problem, self.target, most=table.most, executor=executor, on_progress=on_progress)
             chosen = curve.selection or _largest(problem, curve, table.seed)
             return Chosen(chosen, rivals(chosen, seed=table.seed), curve)
         count = table.count or min(2 * problem.needed, len(problem.candidates))
         with self._at("count"):
             problem.require_count(count)
-        selection = select(problem, count, starts=table.starts, seed=table.seed, on_progress=on_progress)
+        selection = select(
+            problem,
+            count,
+            starts=table.starts,
+            seed=table.seed,
+            executor=executor,
+            path=ledger,
+            on_progress=on_progress,
+        )
         return Chosen(selection, rivals(selection, seed=table.seed), None)
 
     def files(self, chosen: Chosen) -> dict[str, bytes]:

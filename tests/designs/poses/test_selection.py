@@ -1,5 +1,8 @@
 """Whole selections: predictions against calibrations, honesty about what is not identified, interruption."""
 
+import json
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -189,8 +192,33 @@ def test_an_interrupted_search_returns_the_best_so_far(at, monkeypatch):
 def test_progress_is_told():
     seen = []
     select(platform(), 9, starts=2, on_progress=seen.append)
-    assert seen[0].stage == "start 1"
-    assert {step.stage for step in seen} == {"start 1", "start 2", "exchange"}
+    stages = [step.stage for step in seen]
+    assert stages[:2] == ["start 1: greedy choice", "start 1: exchange 1"]
+    assert (seen[-1].done, seen[-1].of, stages[-1]) == (2, 2, "start 2: done")
+
+
+def test_the_same_poses_in_any_executor_and_after_an_interruption(tmp_path):
+    """Starts do not depend on each other: each is found again from the ledger, or elsewhere, with the same rows."""
+    problem, told = platform(), []
+
+    def stop(step):
+        told.append(step)
+        if step.stage == "start 3: greedy choice":
+            raise KeyboardInterrupt
+
+    alone = select(problem, 10, starts=4, seed=5)
+    stopped = select(problem, 10, starts=4, seed=5, path=tmp_path, on_progress=stop)
+    assert stopped.is_stopped
+    assert told[-1].done == 2
+    with ThreadPoolExecutor(2) as executor:
+        again = select(problem, 10, starts=4, seed=5, executor=executor, path=tmp_path, on_progress=told.append)
+    assert again.rows == alone.rows
+    assert not again.is_stopped
+    (ledger,) = tmp_path.iterdir()
+    recorded = [json.loads(line)["key"] for line in ledger.read_text(encoding="utf-8").splitlines()[1:]]
+    assert sorted(recorded) == [f"start {k}" for k in (1, 2, 3, 4)]
+    select(problem, 10, starts=4, seed=6, path=tmp_path)
+    assert len(list(tmp_path.iterdir())) == 2  # another search has a ledger of its own
 
 
 def test_refusals():

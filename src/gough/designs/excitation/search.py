@@ -1,20 +1,18 @@
-"""Many starts, one design: each start is a task of its own, for any executor; a stopped search keeps its best."""
+"""Many starts, one design: a random motion, improved until it is best and made to keep its limits at all times."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from gough.campaigns import Campaign, ThisProcess, Unfinished, digest, executor_of, this_version
+from gough.campaigns import digest, executor_of, this_version
 from gough.core.arguments import action, verb, whole
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
-from gough.core.progress import OnProgress, Progress
+from gough.core.progress import OnProgress
 from gough.core.threads import one_blas_thread
 from gough.designs.excitation.augmented import Prices, one_round
 from gough.designs.excitation.limits import MotionLimits
@@ -22,6 +20,7 @@ from gough.designs.excitation.measure import course, followed
 from gough.designs.excitation.problem import DesignProblem
 from gough.designs.excitation.result import Attempt, Design
 from gough.designs.excitation.tracking import tracking_text
+from gough.designs.starts import OnStage, Starts
 from gough.robots.model import DynamicModel
 from gough.simulate.trajectories import require_count
 
@@ -81,16 +80,16 @@ def optimize(
         (False, True)
     """
     _require_search(starts, seed, on_progress)
-    search = _Search(problem, starts, seed, executor_of(executor, workers), on_progress)
-    done: list[Attempt] = []
-    stopped = False
-    try:
-        for each in search.attempts(path, is_ours=executor is None):
-            done.append(each)
-            stopped |= each.is_stopped
-    except KeyboardInterrupt:
-        stopped = True
-    done.sort(key=lambda each: each.number)
+    done, stopped = Starts(
+        attempt,
+        (problem, seed),
+        starts,
+        fingerprint(problem, seed),
+        executor=executor,
+        workers=workers,
+        on_progress=on_progress,
+        before=lambda: _compile(problem),
+    ).run(path)
     if not any(np.isfinite(each.value) for each in done):
         if stopped:
             raise KeyboardInterrupt
@@ -110,40 +109,6 @@ def _require_search(starts: Any, seed: Any, on_progress: Any) -> None:
     action(on_progress, "on_progress")
 
 
-@dataclass(frozen=True)
-class _Search:
-    """The starts of a search as a campaign."""
-
-    problem: DesignProblem
-    starts: int
-    seed: int
-    executor: Any
-    on_progress: OnProgress
-
-    def attempts(self, path: str | Path | None, *, is_ours: bool) -> Iterator[Attempt]:
-        """All starts, as they come."""
-        alone = isinstance(self.executor, ThisProcess)
-        executor = ThisProcess(interrupts_tasks=True) if alone else self.executor
-        shared = (self.problem, self.seed) if not alone else (self.problem, self.seed, self._on_stage)
-        tasks = {f"start {k}": (k,) for k in range(1, self.starts + 1)}
-        campaign = Campaign(_attempted, tasks, shared, name=fingerprint(self.problem, self.seed))
-        if not alone:
-            _compile(self.problem)
-        with executor if is_ours else nullcontext():
-            done = 0
-            for _, each in campaign.stream(path, executor=executor, on_progress=self._on_stop):
-                done += not each.is_stopped
-                yield each
-                self.on_progress(Progress(done, self.starts, f"start {each.number}: done", each.value))
-
-    def _on_stop(self, step: Progress) -> None:
-        if step.stage:
-            self.on_progress(step)
-
-    def _on_stage(self, number: int, what: str, value: float) -> None:
-        self.on_progress(Progress(number - 1, self.starts, f"start {number}: {what}", value))
-
-
 def fingerprint(problem: DesignProblem, seed: int) -> str:
     """A digest of all that decides the result of a start; of the robot, its regressor and limits on a small motion."""
     parts = {field.name: getattr(problem, field.name) for field in fields(problem) if field.name != "robot"}
@@ -158,17 +123,6 @@ def _small_motion(problem: DesignProblem) -> Array:
 def _compile(problem: DesignProblem) -> None:
     """Compile the kernels of a problem once, here, and not in every worker at the same time."""
     problem.lagrangian(_small_motion(problem), lambda h: (0.0, np.zeros_like(h)))
-
-
-def _attempted(problem: DesignProblem, seed: int, *rest: Any) -> Attempt:
-    """One start as a task: the number comes last, a callback of this process before it."""
-    *on_stage, number = rest
-    if not on_stage:
-        return attempt(problem, number, seed)
-    done = attempt(problem, number, seed, partial(on_stage[0], number))
-    if done.is_stopped:
-        raise Unfinished(done)
-    return done
 
 
 @verb()
@@ -223,9 +177,7 @@ def design(
     )
 
 
-def attempt(
-    problem: DesignProblem, number: int, seed: int, on_stage: Callable[[str, float], object] = lambda *_: None
-) -> Attempt:
+def attempt(problem: DesignProblem, seed: int, number: int, on_stage: OnStage = lambda *_: None) -> Attempt:
     """One start: a task that can be sent to another process."""
     begin = perf_counter()
     run = _Start(problem, on_stage)
@@ -265,7 +217,7 @@ class _Start:
     """The state of one start, so that a stopped one keeps its best motion."""
 
     problem: DesignProblem
-    on_stage: Callable[[str, float], object]
+    on_stage: OnStage
 
     def __post_init__(self) -> None:
         assert self.problem.n_samples is not None

@@ -1,12 +1,14 @@
 """How many poses a target accuracy takes, and the choice of poses in one call."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from gough.campaigns import executor_of
 from gough.core.arguments import action, flag, one_of, real, record, texts, verb, whole
 from gough.core.errors import InputError, require
 from gough.core.progress import OnProgress, Progress
@@ -53,12 +55,14 @@ def how_many(
     target: float | None = None,
     *,
     most: int = 64,
+    executor: Any = None,
     on_progress: OnProgress = lambda _: None,
 ) -> Curve:
     """The accuracy of predicted positions against the number of poses, each set grown from the one before.
 
     Use it for a problem whose criterion is "pose": then the search minimizes what the target bounds. The smallest
-    number is that of this search; `at_least` bounds it from below.
+    number is that of this search; `at_least` bounds it from below. In the end one pose fewer is tried from several
+    starts, which run in the `executor`, if there is one.
 
     Examples:
         >>> from gough.designs.poses import PoseLimits, PoseProblem, candidates
@@ -84,7 +88,7 @@ def how_many(
                 break
             if target is not None and selection is None and points[-1].accuracy.position <= target:
                 selection, more = _between(growing, points[-2].count if len(points) > 1 else least - 1, count, target)
-                selection = _fewer(selection, target)
+                selection = _fewer(selection, target, executor)
                 points = sorted({p.count: p for p in [*points, *more]}.values(), key=lambda p: p.count)
     except KeyboardInterrupt:
         stopped = True
@@ -116,6 +120,9 @@ def choose_poses(
     most: int = 64,
     starts: int = 3,
     seed: int = 1,
+    executor: Any = None,
+    workers: int = 1,
+    path: str | Path | None = None,
     on_progress: OnProgress = lambda _: None,
 ) -> Selection:
     """The poses within limits from which a calibration of the robot is most accurate.
@@ -140,6 +147,10 @@ def choose_poses(
         most: Largest number of poses to try for a target.
         starts: Number of starts of the search.
         seed: Random seed.
+        executor: Where starts run: an executor of `gough.campaigns` or `concurrent.futures`; here by default.
+        workers: Number of processes of this machine, where no executor is given.
+        path: A file, or a folder for it, to which each finished start is appended, without a target; a search that was
+            stopped resumes from it.
         on_progress: Called with a `Progress` now and then.
 
     Raises:
@@ -168,6 +179,7 @@ def choose_poses(
     draws, most, starts = whole(draws, "draws", 1, 1 << 24), whole(most, "most", 1), whole(starts, "starts", 1)
     seed = whole(seed, "seed")
     action(on_progress, "on_progress")
+    place = executor_of(executor, workers)
     drawn = candidates(robot, limits, count=draws, seed=seed, parameters=theta)
     problem = PoseProblem.of(
         robot,
@@ -179,10 +191,11 @@ def choose_poses(
         measured=measured,
         repeats=repeats,
     )
-    if target is None:
-        wanted = min(2 * problem.needed, len(problem.candidates)) if count is None else count
-        return select(problem, wanted, starts=starts, seed=seed, on_progress=on_progress)
-    curve = how_many(problem, target, most=most, on_progress=on_progress)
+    with place if executor is None else nullcontext(place) as where:
+        if target is None:
+            wanted = min(2 * problem.needed, len(problem.candidates)) if count is None else count
+            return select(problem, wanted, starts=starts, seed=seed, executor=where, path=path, on_progress=on_progress)
+        curve = how_many(problem, target, most=most, executor=where, on_progress=on_progress)
     if curve.selection is None:
         if curve.is_stopped:
             raise KeyboardInterrupt
@@ -244,10 +257,10 @@ def _between(growing: _Growing, low: int, high: int, target: float) -> tuple[Sel
     return growing.of(high), seen
 
 
-def _fewer(selection: Selection, target: float) -> Selection:
+def _fewer(selection: Selection, target: float, executor: Any) -> Selection:
     """One pose fewer, from several starts, as long as that meets the target."""
     while len(selection.rows) > selection.problem.needed:
-        trial = select(selection.problem, len(selection.rows) - 1)
+        trial = select(selection.problem, len(selection.rows) - 1, executor=executor)
         if trial.accuracy.position > target:
             break
         selection = trial

@@ -57,8 +57,7 @@ class PoseInformation(ArrayValue):
 
     def of(self, rows: Any) -> Array:
         """The information (r, r) of some candidates and of what is known before, in the coordinates of Z."""
-        A = self.Z[np.asarray(rows, dtype=int)].reshape(-1, self.n_parameters)
-        return np.asarray(A.T @ A + self.known)
+        return information_of(self.Z, rows, self.known)
 
     def covariance(self, M: Array) -> Array:
         """Covariance of what is identified, in its units, from the information M in the coordinates of Z."""
@@ -88,6 +87,12 @@ class PoseInformation(ArrayValue):
         """
         padded = np.concatenate([directions, np.zeros((*directions.shape[:-1], 1))], axis=-1)
         return np.asarray(padded[..., list(self.columns)] @ self._R_inverse)
+
+
+def information_of(Z: Array, rows: Any, known: Array) -> Array:
+    """Σ Z_kᵀ Z_k of some rows, and what is known before."""
+    A = Z[np.asarray(rows, dtype=int)].reshape(-1, Z.shape[2])
+    return np.asarray(A.T @ A + known)
 
 
 @one_blas_thread()

@@ -8,6 +8,7 @@ from gough.core.arrays import Array, Mask
 from gough.core.progress import OnProgress, Progress
 from gough.core.threads import one_blas_thread
 from gough.designs.poses.criteria import DCriterion, ECriterion, PoseCriterion
+from gough.designs.poses.information import information_of
 
 RIDGE = 1e-7
 """Share of an average pose's information that is added to each direction, so that small sets have a criterion too."""
@@ -37,7 +38,7 @@ def greedy(
     start: PoseCriterion = DCriterion() if isinstance(criterion, ECriterion) else criterion
     selected = chosen if chosen is not None else []
     selected += first
-    M = known + RIDGE * np.eye(Z.shape[2]) + _sum(Z, selected)
+    M = information_of(Z, selected, known + RIDGE * np.eye(Z.shape[2]))
     upper = np.full(len(Z), np.inf)
     allowed = np.ones(len(Z), dtype=bool)
     if not repeats:
@@ -88,13 +89,13 @@ def exchange(
     after each step, so that it may be interrupted.
     """
     ridge = known + RIDGE * np.eye(Z.shape[2])
-    value = criterion.value(ridge + _sum(Z, chosen))
+    value = criterion.value(information_of(Z, chosen, ridge))
     few = max(512, len(Z) // 10)
     for sweep in range(_SWEEPS):
         on_progress(Progress(sweep, _SWEEPS, "exchange", value))
         if len(Z) > few:
             lead = DCriterion() if isinstance(criterion, ECriterion) else criterion
-            gains = lead.gains(ridge + _sum(Z, chosen), Z)
+            gains = lead.gains(information_of(Z, chosen, ridge), Z)
             short = np.union1d(np.argpartition(-gains, few)[:few], chosen)
             place = {int(row): i for i, row in enumerate(short)}
             some = [place[row] for row in chosen]
@@ -116,7 +117,7 @@ def _sweep(
     """Each pose exchanged once if that helps; the criterion afterwards."""
     for place in range(len(chosen)):
         others = [row for i, row in enumerate(chosen) if i != place]
-        rest = ridge + _sum(Z, others)
+        rest = information_of(Z, others, ridge)
         allowed = np.ones(len(Z), dtype=bool)
         if not repeats:
             allowed[others] = False
@@ -125,9 +126,3 @@ def _sweep(
         if k != chosen[place] and trial < value - _BETTER:
             chosen[place], value = k, trial
     return value
-
-
-def _sum(Z: Array, rows: Sequence[int]) -> Array:
-    """Σ Z_kᵀ Z_k."""
-    A = Z[list(rows)].reshape(-1, Z.shape[2])
-    return np.asarray(A.T @ A)

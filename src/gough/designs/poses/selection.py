@@ -3,22 +3,26 @@
 import json
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gough.answers import Answer, position_of, predicted_interval
+from gough.campaigns import digest, this_version
 from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import InputError, require
-from gough.core.progress import OnProgress, Progress
+from gough.core.progress import OnProgress
 from gough.core.tables import Column, Table, table
 from gough.core.text import counted, shown_unit
 from gough.data import Poses
 from gough.designs.poses.bounds import least_value
-from gough.designs.poses.criteria import DCriterion
+from gough.designs.poses.criteria import DCriterion, PoseCriterion
+from gough.designs.poses.information import information_of
 from gough.designs.poses.problem import PoseProblem
 from gough.designs.poses.search import exchange, greedy
 from gough.designs.poses.workspace import Accuracy
+from gough.designs.starts import OnStage, Starts
 from gough.geometry.gauges import regauged
 from gough.geometry.geometric import SCALE
 from gough.region import Interval
@@ -240,19 +244,55 @@ class Selection(Answer, ArrayValue):
         return max(0.0, float(np.expm1((self.value - least) * share)))
 
 
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """What decides the set of each start."""
+
+    Z: Array
+    known: Array
+    criterion: PoseCriterion
+    repeats: bool
+    count: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    """The set of one start."""
+
+    number: int
+    rows: tuple[int, ...]
+    value: float
+    is_stopped: bool = False
+
+
 def select(
     problem: PoseProblem,
     count: int,
     *,
     starts: int = 3,
     seed: int = 1,
+    executor: Any = None,
+    workers: int = 1,
+    path: str | Path | None = None,
     on_progress: OnProgress = lambda _: None,
 ) -> Selection:
     """`count` poses to measure: greedily chosen, then exchanged until no single exchange improves the criterion.
 
-    The second start is led by D, whatever the criterion; later ones keep a random half of the best set and choose the
-    rest anew. Interrupted (Ctrl-C), it returns the best
-    set so far, if that identifies what can be identified.
+    The second start is led by D, whatever the criterion; later ones begin with random candidates as half of the set.
+    The same seed gives the same poses, whatever the executor. Interrupted (Ctrl-C), it returns the best set so far, if
+    that identifies what can be identified.
+
+    Args:
+        problem: What to choose from.
+        count: Number of poses.
+        starts: Number of starts; the best set of all is returned.
+        seed: Random seed of the starts.
+        executor: Where starts run: an executor of `gough.campaigns` or `concurrent.futures`; here by default.
+        workers: Number of processes of this machine, where no executor is given.
+        path: A file, or a folder for it, to which each finished start is appended; a search that was stopped resumes
+            from it.
+        on_progress: Called with a `Progress` now and then.
 
     Raises:
         InputError: so few poses do not identify the parameters, or there are not so many candidates.
@@ -267,28 +307,48 @@ def select(
         (12, True)
     """
     problem.require_count(count)
-    information, criterion, repeats = problem.information, problem.criterion, problem.repeats
-    rng = np.random.default_rng(seed)
-    best: list[int] = []
-    now: list[int] = []
-    value, stopped = np.inf, False
+    information = problem.information
+    search = _Search(information.Z, information.known, problem.criterion, problem.repeats, count, seed)
+    found, stopped = Starts(
+        _attempt,
+        (search,),
+        max(starts, 1),
+        digest((this_version(), search)),
+        executor=executor,
+        workers=workers,
+        on_progress=on_progress,
+    ).run(path)
+    best = min(found, key=lambda each: (-len(each.rows), each.value, each.number), default=None)
+    if best is None or (len(best.rows) < count and information.is_singular(information.of(best.rows))):
+        raise KeyboardInterrupt
+    return in_order(Selection(problem, best.rows, stopped))
+
+
+def _attempt(search: _Search, number: int, on_stage: OnStage) -> _Attempt:
+    """One start."""
+    Z, known, criterion, repeats, count = search.Z, search.known, search.criterion, search.repeats, search.count
+    lead, first = criterion, []
+    if number == 2 and not criterion.diminishes:
+        lead = DCriterion()
+    elif number > 1:
+        rng = np.random.default_rng([search.seed, number])
+        first = rng.choice(len(Z), min(count // 2, len(Z)), replace=False).tolist()
+    rows: list[int] = []
+    stopped = False
     try:
-        for start in range(max(starts, 1)):
-            on_progress(Progress(start, starts, f"start {start + 1}", value))
-            now, lead, kept = [], criterion, rng.permutation(best)[: count // 2].tolist()
-            if start == 1 and not criterion.diminishes:
-                lead, kept = DCriterion(), []
-            greedy(information.Z, count, lead, information.known, first=kept, repeats=repeats, chosen=now)
-            exchange(information.Z, now, criterion, information.known, repeats=repeats, on_progress=on_progress)
-            if (trial := criterion.value(information.of(now))) < value or not best:
-                best, value = list(now), trial
+        on_stage("greedy choice", np.nan)
+        greedy(Z, count, lead, known, first=first, repeats=repeats, chosen=rows)
+        exchange(
+            Z,
+            rows,
+            criterion,
+            known,
+            repeats=repeats,
+            on_progress=lambda step: on_stage(f"exchange {step.done + 1}", step.value),
+        )
     except KeyboardInterrupt:
         stopped = True
-        if not best or (len(now) == count and criterion.value(information.of(now)) < value):
-            best = now
-        if len(best) < count and information.is_singular(information.of(best)):
-            raise
-    return in_order(Selection(problem, tuple(best), stopped))
+    return _Attempt(number, tuple(int(row) for row in rows), criterion.value(information_of(Z, rows, known)), stopped)
 
 
 def in_order(selection: Selection) -> Selection:
