@@ -94,7 +94,7 @@ def test_a_contradiction_that_cannot_be_proven_loses_nothing(rng, monkeypatch):
     before = stream.estimate().region
     nothing = linear_hull.Extremes((), Vertex(theta, np.arange(3), np.zeros(3)), np.arange(20))
     with monkeypatch.context() as spoilt:
-        spoilt.setattr(linear_hull.Warm, "extremes", lambda *_: nothing)
+        spoilt.setattr(linear_hull, "extremes", lambda *_: nothing)
         stream.update_many(problem.W[20:40], problem.y[20:40], 0.1)
         stream.update_many(problem.W[20:40], problem.y[20:40], 0.1)
         assert stream.estimate().region == before

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gough.core.arrays import Array, Integers, Mask
-from gough.methods.bounded.strips import Strips, with_radius
+from gough.methods.bounded.strips import Strips, reachable, with_radius
 from gough.methods.programs.row_generation import GeneratedProgram
 from gough.methods.programs.simplex import Optimum, Outcome
 from gough.problem import LinearProblem
@@ -21,7 +21,14 @@ _NEAR = 10
 _SMALL = 1000
 """Rows per unknown up to which a problem is solved at once."""
 _MUCH_SMALLER = 0.1
-_STRIDE = 10
+_WANTED = 200
+"""Rows of a sketch per unknown."""
+_STRIDES = (4, 10)
+"""One row in so many is in a sketch, more if they are fewer than wanted."""
+_FEWER = 0.5
+"""Part of the rows that may be left by a sketch for it to be worth a copy of them."""
+_ROOM = 1e-6
+"""Part of its width by which the box around a sketch is wider on each side than was found."""
 _SKETCH_TOLERANCE = 1e-3
 
 
@@ -56,8 +63,69 @@ class Extremes:
 
 
 def extremes(problem: LinearProblem, box: Box, directions: Array, tolerance: float) -> Extremes:
-    """Minimizers of each direction (m, p) over {θ in the box : |y − W θ| ≤ e}."""
-    return Warm().extremes(problem, box, directions, tolerance)
+    """Minimizers of each direction (m, p) over {θ in the box : |y − W θ| ≤ e}.
+
+    Of many rows, some are solved first. The box around what these leave holds the set, and most of the others are
+    within their bounds everywhere in it: they are read once, and never again.
+    """
+    return _among(problem, None, box, directions, tolerance)
+
+
+def _among(problem: LinearProblem, rows: Integers | None, box: Box, directions: Array, tolerance: float) -> Extremes:
+    """The same for some rows of a problem, given by their numbers, or for all of them; only near ones are copied."""
+    sketch = _sketch(problem, rows, box, len(directions))
+    if sketch is not None and (sketch.contradiction is not None or sketch.stopped):
+        return sketch
+    taken, start = rows, sketch
+    if sketch is not None:
+        near = reachable(problem, _around(sketch, box), rows)
+        pool = near[np.isin(near, sketch.pool)]
+        if pool.size and len(near) <= _FEWER * (problem.n_rows if rows is None else len(rows)):
+            taken, start = near, replace(sketch, pool=pool)
+    if taken is None:
+        return Warm().begun(problem, box, directions, tolerance, start)
+    if start is not None:
+        start = replace(start, pool=np.searchsorted(taken, start.pool))
+    return Warm().begun(problem.select(taken), box, directions, tolerance, start).of_rows(taken)
+
+
+def _sketch(problem: LinearProblem, rows: Integers | None, box: Box, n_directions: int) -> Extremes | None:
+    """The least and the greatest of each unknown over some of the rows; None if there are few, or some leave it open.
+
+    If there is a contradiction, or an interrupt, it is the answer for other directions too.
+    """
+    p = len(problem.unknowns)
+    n_rows = problem.n_rows if rows is None else len(rows)
+    if n_rows <= _SMALL * p:
+        return None
+    some = _spread(n_rows, int(np.clip(n_rows // (_WANTED * p), *_STRIDES)))
+    axes = np.vstack([np.eye(p), -np.eye(p)])
+    found = _among(problem, some if rows is None else rows[some], box, axes, _SKETCH_TOLERANCE)
+    if found.contradiction is not None:
+        return found
+    if found.stopped:
+        nothing = Vertex(box.center, some[:0], np.zeros(0))
+        return found if n_directions == 2 * p else replace(found, vertices=(nothing,) * n_directions)
+    return found if _around(found, box).is_bounded else None
+
+
+def _spread(n_rows: int, stride: int) -> Integers:
+    """One row of every `stride`, at changing places: samples of several actuators and periods do not fall in step."""
+    first = np.arange(0, n_rows, stride)
+    place = (stride * ((0.6180339887498949 * np.arange(len(first))) % 1.0)).astype(np.int64)
+    return np.minimum(first + place, n_rows - 1)
+
+
+def _around(sketch: Extremes, box: Box) -> Box:
+    """A box that holds the set, as far as floating point is right; sides that were not found are those of `box`."""
+    p = len(box)
+    theta = np.array([vertex.theta for vertex in sketch.vertices])
+    found = np.array([bool(vertex.weights.any()) for vertex in sketch.vertices])
+    lower = np.where(found[:p], theta[:p].diagonal(), box.lower)
+    upper = np.where(found[p:], theta[p:].diagonal(), box.upper)
+    lower, upper = np.minimum(lower, upper), np.maximum(lower, upper)
+    room = _ROOM * (upper - lower)
+    return Box(np.maximum(lower - room, box.lower), np.minimum(upper + room, box.upper))
 
 
 class Warm:
@@ -68,9 +136,18 @@ class Warm:
 
     def extremes(self, problem: LinearProblem, box: Box, directions: Array, tolerance: float) -> Extremes:
         """Minimizers of each direction (m, p) over {θ in the box : |y − W θ| ≤ e}; later boxes lie in the first."""
+        sketch = _sketch(problem, None, box, len(directions)) if self._generation is None else None
+        return self.begun(problem, box, directions, tolerance, sketch)
+
+    def begun(
+        self, problem: LinearProblem, box: Box, directions: Array, tolerance: float, sketch: Extremes | None
+    ) -> Extremes:
+        """The same, where it is known what some of the rows say."""
+        if sketch is not None and (sketch.contradiction is not None or sketch.stopped):
+            return sketch
         try:
             if self._generation is None:
-                at_once = self._begin(problem, box, len(directions), tolerance)
+                at_once = self._begin(problem, box, len(directions), tolerance, sketch)
                 if at_once is not None:
                     return at_once
             else:
@@ -83,25 +160,21 @@ class Warm:
             return self._generation.result(len(directions), stopped=True)
         return self._generation.result(len(directions))
 
-    def _begin(self, problem: LinearProblem, box: Box, n_directions: int, tolerance: float) -> Extremes | None:
+    def _begin(
+        self, problem: LinearProblem, box: Box, n_directions: int, tolerance: float, sketch: Extremes | None
+    ) -> Extremes | None:
         """Rows to begin with, in good coordinates; an answer where the rows contradict each other at once.
 
-        Every tenth row, and of those every tenth, show first where the set is and how large: coordinates are then such
-        that the set is about a unit box, whatever its size and the units of the unknowns, and few rows are left to be
-        found.
+        Some of the rows show first where the set is and how large: coordinates are then such that the set is about a
+        unit box, whatever its size and the units of the unknowns, and few rows are left to be found.
         """
         p = len(problem.unknowns)
-        axes = np.vstack([np.eye(p), -np.eye(p)])
-        if problem.n_rows > _SMALL * p:
-            some = np.arange(0, problem.n_rows, _STRIDE)
-            sketch = extremes(problem.select(some), box, axes, _SKETCH_TOLERANCE)
-            if sketch.contradiction is not None or sketch.stopped:
-                return sketch.of_rows(some)
-            pool, theta = some[sketch.pool], np.array([vertex.theta for vertex in sketch.vertices])
+        if sketch is not None:
+            pool, theta = sketch.pool, np.array([vertex.theta for vertex in sketch.vertices])
             strips = Strips.of(problem, box, "LinearHull")
         else:
             self._generation = _Generation(Strips.of(problem, box, "LinearHull"), box)
-            if not self._generation.solve(axes):
+            if not self._generation.solve(np.vstack([np.eye(p), -np.eye(p)])):
                 return self._generation.result(n_directions)
             strips, pool, theta = self._generation.strips, self._generation.pool, self._generation.theta
         strips = strips.fitted(theta[:p].diagonal(), theta[p:].diagonal())
@@ -183,7 +256,7 @@ class _Generation(GeneratedProgram):
         rows = index if near is None else near[index]
         keep = self.outside[rows]
         rows, index = rows[keep], index[keep]
-        limit = 50 * _PER_VERTEX * len(points)
+        limit = 10 * _PER_VERTEX * len(points)
         if len(rows) > limit:
             rows = rows[np.argpartition(-excess[index], limit)[:limit]]
         if len(rows) <= _PER_VERTEX:

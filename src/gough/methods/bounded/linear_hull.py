@@ -13,7 +13,7 @@ from gough.core.threads import one_blas_thread
 from gough.estimates import Claim, Estimate, HullStats
 from gough.evidence import Evidence, Halves, Link, Reach
 from gough.methods.bounded.box_answer import box_answer
-from gough.methods.bounded.constraint_generation import Extremes, Warm
+from gough.methods.bounded.constraint_generation import Extremes, Warm, extremes
 from gough.methods.bounded.exact_bound import Multipliers, Prover, evidence
 from gough.methods.bounded.gauss_seidel import GaussSeidel
 from gough.methods.bounded.strips import bounds_of, misfit
@@ -150,7 +150,8 @@ class Hull:
         p = len(problem.unknowns)
         self._problem, self._prover = problem, Prover(problem)
         self._axes = np.vstack([np.eye(p), -np.eye(p)])
-        self.extremes: Extremes = (warm or Warm()).extremes(problem, box, self._axes, tolerance)
+        find = extremes if warm is None else warm.extremes
+        self.extremes: Extremes = find(problem, box, self._axes, tolerance)
         self.evidence = before
         self.notes = ("Stopped early: the box is valid, but not yet the smallest.",) if self.extremes.stopped else ()
         if self.extremes.contradiction is not None:

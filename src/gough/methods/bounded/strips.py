@@ -1,6 +1,7 @@
 """The rows of a bounded-error problem as strips in coordinates that suit a simplex method."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from gough.region import Box
 FAR = 1e8
 """Sides of the box beyond this distance, in scaled coordinates, stand for infinity in a linear program."""
 
-_SAMPLE = 20000
+_SAMPLE = 2000
 _FEW = 2000
 _OUTLINE = 1 << 20
 """Entries of rows that are kept normalized."""
@@ -44,12 +45,7 @@ class Strips:
     problem: LinearProblem
     radius: Array
     """e (N,)."""
-    center: Array
-    scale: Array
-    middle: Array
-    """y − W center (N,)."""
-    length: Array
-    """‖scale ∘ W_k‖ (N,); 1 for rows of zeros."""
+    frame: "Frame"
     chord: "Chord | None" = None
     """Where W has a radius D: the linear bound that replaces |θ| in |y − W θ| ≤ e + D |θ|."""
 
@@ -77,7 +73,25 @@ class Strips:
         center = np.clip(np.where(abs(center) < _HUGE, center, 0.0), box.lower, box.upper)
         scale = np.maximum(np.where(box.width == 0, _FINEST * scale, scale), _FINEST * abs(center))
         chord = None if noise.regressor is None else Chord.over(box)
-        return replace(_around(problem, radius, center, scale), chord=chord)
+        return cls(problem, radius, Frame.of(problem, center, scale), chord)
+
+    @property
+    def center(self) -> Array:
+        return self.frame.center
+
+    @property
+    def scale(self) -> Array:
+        return self.frame.scale
+
+    @property
+    def middle(self) -> Array:
+        """Values y − W center (N,)."""
+        return self.frame.middle_and_length[0]
+
+    @property
+    def length(self) -> Array:
+        """Lengths ‖scale ∘ W_k‖ (N,); 1 for rows of zeros."""
+        return self.frame.middle_and_length[1]
 
     def fitted(self, lower: Array, upper: Array) -> "Strips":
         """As `recentered`, for a box proven to contain the set: where it has no width, the unit is the finest possible.
@@ -98,7 +112,7 @@ class Strips:
         center = np.where(np.isfinite(center), center, self.center)
         finest = np.maximum(width, _FINEST * abs(center))
         scale = np.where((width > 0) & np.isfinite(width), finest, self.scale)
-        return replace(_around(self.problem, self.radius, center, scale), chord=self.chord)
+        return replace(self, frame=Frame.of(self.problem, center, scale))
 
     @property
     def sides(self) -> int:
@@ -154,6 +168,8 @@ class Strips:
 
     def excess(self, points: Array, among: Integers | None = None) -> Array:
         """Violation of each row (or those `among`) by the worst of the points (m, p), in normalized units."""
+        from gough.methods.bounded import row_scans  # noqa: PLC0415 - numba
+
         directions = points * self.scale
         n_rows = self.problem.n_rows if among is None else len(among)
         worst = np.empty(n_rows)
@@ -162,7 +178,8 @@ class Strips:
             reach = directions @ self.problem.W[part].T
             middle, here = self.middle[part], slice(start, start + _BLOCK)
             if self.chord is None:
-                farthest = np.maximum(reach.max(axis=0) - middle, middle - reach.min(axis=0))
+                farthest = np.empty(len(middle))
+                row_scans.farthest(reach, _plain(middle)[0], farthest)
             else:
                 D = self._regressor_radius(part)
                 blur = self.chord.blur(D, self.center) + (directions * self.chord.slope) @ D.T
@@ -189,6 +206,33 @@ class Strips:
             np.where(known, np.where(known, lower, 0.0) / 2 + np.where(known, upper, 0.0) / 2, 0.0),
             np.where(known, np.where(known, upper, 0.0) / 2 - np.where(known, lower, 0.0) / 2, np.inf),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """Coordinates z with θ = center + scale · z, and the rows of a problem in them; the rows once somebody asks."""
+
+    problem: LinearProblem
+    center: Array
+    scale: Array
+    """Powers of two: scaled numbers keep their digits."""
+
+    @classmethod
+    def of(cls, problem: LinearProblem, center: Array, scale: Array) -> "Frame":
+        return cls(problem, center, np.ldexp(1.0, np.clip(np.frexp(scale)[1], -1000, 1000)))
+
+    @cached_property
+    def middle_and_length(self) -> tuple[Array, Array]:
+        """Values y − W center and lengths ‖scale ∘ W_k‖, 1 for rows of zeros: one reading of W."""
+        from gough.methods.bounded import row_scans  # noqa: PLC0415 - numba
+
+        problem = self.problem
+        middle, length = np.empty(problem.n_rows), np.empty(problem.n_rows)
+        for rows in problem.blocks():
+            W, y, center, scale = _plain(problem.W[rows], problem.y[rows], self.center, self.scale)
+            row_scans.lengths(W, y, center, scale, middle[rows], length[rows])
+        length[length == 0] = 1.0
+        return middle, length
 
 
 class Outline(NamedTuple):
@@ -235,18 +279,24 @@ class Chord:
         return np.where(unknown, np.inf, D @ (self.slope * theta + height))
 
 
-def reachable(problem: LinearProblem, box: Box) -> Integers:
-    """Rows that some θ of the box violates, or nearly; the others cannot cut the box."""
+def reachable(problem: LinearProblem, box: Box, among: Integers | None = None) -> Integers:
+    """Rows (or those `among`, whose numbers rise) that some θ of the box violates, or nearly; others cannot cut it."""
     if not box.is_bounded:
-        return np.arange(problem.n_rows)
-    noise = bounds_of(problem, "reachable")
-    center, half = box.center, box.width / 2
-    far = np.empty(problem.n_rows, dtype=bool)
-    for rows in problem.blocks():
-        W = problem.W[rows]
-        reach = abs(problem.y[rows] - W @ center) + abs(W) @ half
-        far[rows] = ~(reach < (1 - 1e-9) * np.broadcast_to(noise.radius, problem.y.shape)[rows])
-    return np.flatnonzero(far)
+        return np.arange(problem.n_rows) if among is None else among
+    from gough.methods.bounded import row_scans  # noqa: PLC0415 - numba
+
+    n_rows = problem.n_rows if among is None else len(among)
+    radius = np.broadcast_to(bounds_of(problem, "reachable").radius, problem.y.shape)
+    most = 4 * len(box) * np.finfo(float).eps * abs(box.center)  # by which W center may be off
+    center, half = _plain(box.center, box.width / 2 + most)
+    found = []
+    for start in range(0, n_rows, _BLOCK):
+        part: Any = slice(start, start + _BLOCK) if among is None else among[start : start + _BLOCK]
+        W, y, e = _plain(problem.W[part], problem.y[part], radius[part])
+        reaches = np.empty(len(y), dtype=bool)
+        row_scans.reaching(W, y, e, center, half, reaches)
+        found.append(start + np.flatnonzero(reaches) if among is None else part[reaches])
+    return np.concatenate(found)
 
 
 _BLOCK = 1 << 12
@@ -272,18 +322,12 @@ def _largest(problem: LinearProblem) -> Array:
     return np.max([abs(problem.W[rows]).max(axis=0) for rows in problem.blocks()], axis=0)
 
 
-def _around(problem: LinearProblem, radius: Array, center: Array, scale: Array) -> Strips:
-    # powers of two: scaled numbers keep their digits
-    scale = np.ldexp(1.0, np.clip(np.frexp(scale)[1], -1000, 1000))
-    middle, length = np.empty(problem.n_rows), np.empty(problem.n_rows)
-    for rows in problem.blocks():
-        W = problem.W[rows]
-        middle[rows] = problem.y[rows] - W @ center
-        A = abs(W * scale)
-        most = A.max(axis=1)  # squares of entries may be no numbers, those of their ratios are
-        length[rows] = most * np.sqrt(np.square(A / np.where(most > 0, most, 1.0)[:, None]).sum(axis=1))
-    length[length == 0] = 1.0
-    return Strips(problem, radius, center, scale, middle, length)
+def _plain(*arrays: Array) -> list[Array]:
+    """Views without gaps that are read-only, whatever the arrays were: numba compiles for one kind of them."""
+    views = [np.ascontiguousarray(x).view() for x in arrays]
+    for view in views:
+        view.flags.writeable = False
+    return views
 
 
 def _finite(A: Array, lower: Array, upper: Array) -> tuple[Array, Array, Array]:
