@@ -14,6 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parent / "peers" / "runners"))
+
 TERMS = ("m", "mx", "my", "mz", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
 
 
@@ -39,58 +41,38 @@ def mujoco_sysid(data):
     """
     import mujoco  # noqa: PLC0415
     from mujoco import sysid  # noqa: PLC0415
-    from mujoco.sysid._src.model_modifier import pi_from_theta  # noqa: PLC0415
 
     if not hasattr(sysid, "optimize"):
         return {"reason": "mujoco is installed without its extra sysid"}
+    from mujoco_bodies import (  # noqa: PLC0415
+        body_parameters,
+        residual_of,
+        set_bodies,
+        standard_parameters,
+        tree_efforts,
+    )
+
     bodies = data["bodies"].tolist()
     spec = mujoco.MjSpec.from_string(str(data["mjcf"]))
     spec.compile()
     spec = mujoco.MjSpec.from_string(spec.to_xml())  # with principal moments, which it starts from
     model = spec.compile()
     order = [model.joint(f"q{k + 1}").dofadr[0] for k in range(len(bodies))]
-    parameters = sysid.ParameterDict()
-    for body in bodies:
-        parameters.add(sysid.body_inertia_param(spec, model, body, sysid.InertiaType.Pseudo))
-    tau, size = data["tau"].reshape(-1, len(bodies)), len(bodies)
-    state = mujoco.MjData(model)
+    tau, state = data["tau"].reshape(-1, len(bodies)), mujoco.MjData(model)
+    motion = [np.empty(data["q"].shape) for _ in range(3)]
+    for values, name in zip(motion, ("q", "qd", "qdd"), strict=True):
+        values[:, order] = data[name]
 
-    def residual(x, known):
-        known.update_from_vector(np.asarray(x).reshape(-1))
-        for body in bodies:
-            _set_body(mujoco, model, body, pi_from_theta(known[f"{body}_inertia"].value))
-        mujoco.mj_setConst(model, state)
-        off = np.empty((len(tau), size))
-        for k in range(len(tau)):
-            state.qpos[order], state.qvel[order], state.qacc[order] = data["q"][k], data["qd"][k], data["qdd"][k]
-            mujoco.mj_inverse(model, state)
-            off[k] = state.qfrc_inverse[order] - tau[k]
-        return [off.reshape(-1)], None, None
-
-    def columns(x, known):  # its optimizer asks for several points at once
-        if np.ndim(x) < 2:
-            return residual(x, known)
-        return [np.stack([residual(each, known)[0][0] for each in np.asarray(x).T], axis=1)], None, None
+    def off(known):
+        set_bodies(model, state, bodies, known)
+        return tree_efforts(model, state, *motion)[:, order] - tau
 
     start = time.process_time()
-    fitted, _ = sysid.optimize(parameters, columns, optimizer="mujoco", verbose=False, max_iters=100)
+    parameters = body_parameters(spec, model, bodies)
+    fitted, _ = sysid.optimize(parameters, residual_of(off), optimizer="mujoco", verbose=False, max_iters=100)
     taken = time.process_time() - start
-    ten = []
-    for body in bodies:
-        pi = pi_from_theta(fitted[f"{body}_inertia"].value)
-        m, h, inertia = pi[0], pi[1:4], pi[4:].reshape(3, 3)
-        ten += [m, *h, *np.diag(inertia), inertia[0, 1], inertia[0, 2], inertia[1, 2]]
-    return {"theta": [float(x) for x in ten], "seconds": taken}
-
-
-def _set_body(mujoco, model, body, pi):
-    """Mass, center and principal moments of a compiled model: its own way over a specification fails to compile."""
-    m, c = pi[0], pi[1:4] / pi[0]
-    values, axes = np.linalg.eigh(pi[4:].reshape(3, 3) - m * (c @ c * np.eye(3) - np.outer(c, c)))
-    axes[:, 2] *= np.sign(np.linalg.det(axes))
-    own = model.body(body)
-    own.mass[:], own.ipos[:], own.inertia[:] = m, c, values
-    mujoco.mju_mat2Quat(own.iquat, axes.reshape(-1))
+    ten = [np.array(standard_parameters(fitted, body))[[0, 1, 2, 3, 4, 6, 9, 5, 7, 8]] for body in bodies]
+    return {"theta": np.concatenate(ten).tolist(), "seconds": taken}
 
 
 def main(source, target):

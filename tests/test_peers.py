@@ -8,8 +8,10 @@ import pytest
 pytest.importorskip("pinocchio", reason="the arm of the benchmark needs the extra multibody")
 pytest.importorskip("cv2", reason="its camera needs the extra vision")
 
+import pinocchio as pin
+
 from benchmarks.__main__ import main
-from benchmarks.peers import arm, bounded, hexapod, page, rivals, run
+from benchmarks.peers import arm, bounded, five_bar, hexapod, page, rivals, run
 from benchmarks.peers.score import extreme_points, log_cholesky, score
 from benchmarks.peers.task import Task
 
@@ -51,13 +53,31 @@ def test_extreme_points_are_possible_and_no_box_that_cuts_them_off_is_called_saf
 
 def test_log_cholesky_factors_give_the_pseudo_inertia_back():
     theta = arm.true_parameters(np.random.default_rng(3))
-    alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3 = log_cholesky(theta)[:10]
+    alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3 = log_cholesky(theta, arm.AXES)[:10]
     U = np.exp(alpha) * np.array(
         [[np.exp(d1), s12, s13, t1], [0, np.exp(d2), s23, t2], [0, 0, np.exp(d3), t3], [0, 0, 0, 1]]
     )
     J = U @ U.T
     np.testing.assert_allclose([J[3, 3], *J[:3, 3]], theta[:4], rtol=1e-12)
     np.testing.assert_allclose(np.trace(J[:3, :3]) - J[0, 0], theta[4], rtol=1e-12)
+
+
+def test_the_linkage_closes_and_moves_as_its_derivatives_say():
+    t, q, dq, ddq, G = five_bar.motion(np.random.default_rng(1))
+    model = pin.buildModelFromXML(five_bar.urdf())
+    data = model.createData()
+    place, _ = five_bar.tree_order(model)
+    for row in q[::200]:
+        angles = np.empty(4)
+        angles[place] = row
+        pin.framesForwardKinematics(model, data, np.stack([np.cos(angles), np.sin(angles)], axis=1).ravel())
+        one, two = (data.oMf[model.getFrameId(name)].translation for name in ("tip1", "tip2"))
+        np.testing.assert_allclose(one, two, atol=1e-14)
+    np.testing.assert_allclose(np.einsum("nij,nj->ni", G, dq[:, [0, 2]]), dq, atol=1e-12)
+    for value, rate in ((q, dq), (dq, ddq)):
+        np.testing.assert_allclose((value[2:] - value[:-2]) / (t[2] - t[0]), rate[1:-1], atol=2e-3 * np.abs(rate).max())
+    W = five_bar.regressor(q[::20], dq[::20], ddq[::20], G[::20]).reshape(-1, 44)
+    assert np.linalg.matrix_rank(W, rtol=1e-9) == 15
 
 
 def test_a_complaint_about_clean_data_is_no_finding():

@@ -19,8 +19,8 @@ NOISE = 0.02
 CUTOFF = {"white": None, "filtered": 20.0, "slow": 4.0}
 """Hz; of the zero-phase low-pass that the noise has passed."""
 TERMS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
-STANDARD = [f"{term}{k + 1}" for k in range(AXES) for term in TERMS]
-STANDARD += [f"{term}{k + 1}" for term in ("fv", "fc") for k in range(AXES)]
+STANDARD = [f"{term}_link{k + 1}" for k in range(AXES) for term in TERMS]
+STANDARD += [f"{term}_joint{k + 1}" for term in ("fv", "fc") for k in range(AXES)]
 
 _ORIGINS = ("0 0 0.15", "0 0.12 0", "0 -0.1 0.42", "0 0 0.39", "0 0.09 0", "0 0 0.09")
 _AXES = ("0 0 1", "0 1 0", "0 1 0", "0 1 0", "0 0 1", "0 1 0")

@@ -14,6 +14,8 @@ TITLES = {
     "arm-filtered": "Open chain, noise filtered at 20 Hz",
     "arm-slow": "Open chain, noise filtered at 4 Hz",
     "arm-mistakes": "Open chain, mistakes in the recording",
+    "five-bar-white": "Closed chain, white noise",
+    "five-bar-slow": "Closed chain, noise filtered at 4 Hz",
     "hexapod": "Geometry of a hexapod",
     "camera": "Camera from corners of a board",
     "bounded": "Bounded errors, four parameters",

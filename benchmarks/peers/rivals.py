@@ -28,8 +28,6 @@ class Rival:
     most: int = 10**6
     """Recordings of a task that it is given: fewer where one takes long."""
     note: str = ""
-    left_out: tuple[str, ...] = ()
-    """Tasks of these kinds that it is not given, since they would take hours."""
 
     @property
     def interpreter(self) -> Path:
@@ -74,12 +72,10 @@ class Rival:
 RIVALS = {
     rival.name: rival
     for rival in (
-        Rival("gough", (), ("arm", "hexapod", "bounded", "leg", "camera")),
+        Rival("gough", (), ("arm", "loop", "hexapod", "bounded", "leg", "camera")),
         Rival("figaroh", ("figaroh==1.0.2",), ("arm",)),
-        Rival(
-            "mujoco", ("mujoco[sysid]==4.0.0",), ("arm",), most=1, left_out=("arm-filtered", "arm-slow", "arm-mistakes")
-        ),
-        Rival("pinocchio", ("pin==4.1.0",), ("arm",)),
+        Rival("mujoco", ("mujoco[sysid]==4.0.0",), ("arm", "loop"), most=6),
+        Rival("pinocchio", ("pin==4.1.0",), ("arm", "loop")),
         Rival("odrpack", ("odrpack==0.7.0",), ("hexapod",)),
         Rival("codac", ("codac==2.1.2", "numpy"), ("bounded", "leg")),
         Rival(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.peers.arm import AXES, MISTAKES
+from benchmarks.peers.arm import MISTAKES
 from benchmarks.peers.bounded import EPSILON
 from benchmarks.peers.task import Task
 
@@ -44,13 +44,14 @@ def _intervals(errors: np.ndarray, halves: np.ndarray) -> dict[str, Any]:
 def _arm(task: Task, answers: list[Answer]) -> dict[str, Any]:
     theta, held_out = task.truth["theta"], task.truth["W_held_out"].reshape(-1, len(task.truth["theta"]))
     scale = np.sqrt(np.mean((held_out @ theta) ** 2))
+    bodies = len({name.split("_")[1] for name in task.stated["standard"] if name[0] in "mI"})
     errors, halves, off = [], [], []
     for answer in answers:
         if "standard" in answer:
             estimate = np.array(answer["standard"])
             own, half = np.array(answer["own"]), np.array(answer["own_half"])
             known = half >= 0
-            errors.append((own - log_cholesky(theta))[known])
+            errors.append((own - log_cholesky(theta, bodies))[known])
             halves.append(half[known])
         else:
             C, value = np.array(answer["combinations"]), np.array(answer["value"])
@@ -68,7 +69,7 @@ def _arm(task: Task, answers: list[Answer]) -> dict[str, Any]:
 
 
 def _undetermined(task: Task, answer: Answer) -> int:
-    """Parameters that no motion of this arm determines alone, but which have a number in the answer."""
+    """Parameters that no motion of this robot determines alone, but which have a number in the answer."""
     if not answer.get("single"):
         return 0
     W = task.truth["W"].reshape(-1, len(task.truth["theta"]))
@@ -78,10 +79,10 @@ def _undetermined(task: Task, answer: Answer) -> int:
     return int((np.abs(free).max(axis=0) > 1e-6).sum())
 
 
-def log_cholesky(theta: np.ndarray) -> np.ndarray:
+def log_cholesky(theta: np.ndarray, bodies: int) -> np.ndarray:
     """Bodies in the parameters of mujoco.sysid: pseudo-inertia U Uᵀ with an upper triangle U, then friction."""
     found = []
-    for k in range(AXES):
+    for k in range(bodies):
         m, hx, hy, hz, xx, xy, yy, xz, yz, zz = theta[10 * k : 10 * k + 10]
         inertia, h = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]), np.array([hx, hy, hz])
         J = np.block([[np.trace(inertia) / 2 * np.eye(3) - inertia, h[:, None]], [h[None], np.array([[m]])]])
@@ -89,7 +90,7 @@ def log_cholesky(theta: np.ndarray) -> np.ndarray:
         alpha = math.log(U[3, 3])
         U = U / U[3, 3]
         found += [alpha, *np.log(np.diag(U)[:3]), U[0, 1], U[1, 2], U[0, 2], U[0, 3], U[1, 3], U[2, 3]]
-    return np.array([*found, *theta[10 * AXES :]])
+    return np.array([*found, *theta[10 * bodies :]])
 
 
 COMPLAINTS = ("not adequate", "not physically possible", "warning", "error", "inconsistent", "suspicious", "unreliable")
@@ -195,6 +196,7 @@ def _solved(A: list[list[Fraction]], b: list[Fraction]) -> list[Fraction]:
 
 _SCORES = {
     "arm": _arm,
+    "loop": _arm,
     "arm-mistakes": _mistakes,
     "hexapod": _statistical,
     "camera": _statistical,

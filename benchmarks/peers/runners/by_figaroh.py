@@ -75,9 +75,10 @@ def arm(data, stated):
 
 
 def standard_name(name):
-    """FIGAROH's name of a parameter as the task has it: Ixx_joint1 is Ixx1, fs_joint1 is fc1."""
+    """FIGAROH's name of a parameter as the task has it: Ixx_joint1 is Ixx_link1, fs_joint1 is fc_joint1."""
     term, joint = name.split("_", 1)
-    return {"fs": "fc"}.get(term, term) + joint.removeprefix("joint").removeprefix("link")
+    of = f"joint{joint[-1]}" if term in {"fv", "fs"} else f"link{joint[-1]}"
+    return f"{'fc' if term == 'fs' else term}_{of}"
 
 
 if __name__ == "__main__":

@@ -23,10 +23,9 @@ TERMS = {"s": "m", "r": "fc", "v": "fv"}
 
 
 def standard_name(name):
-    """The name of a parameter as the task has it: sx_link1 is mx1, r_joint1 is fc1."""
-    term, body = name.split("_", 1)
-    short = TERMS[term] if term in TERMS else term.replace("s", "m") if term[0] == "s" else term
-    return short + body[-1]
+    """The name of a parameter as tasks have it: sx_rod1 is mx_rod1, r_q1 is fc_q1."""
+    term, of = name.split("_", 1)
+    return f"{TERMS.get(term) or (term.replace('s', 'm') if term[0] == 's' else term)}_{of}"
 
 
 def cause(verdict):
@@ -38,21 +37,30 @@ def cause(verdict):
 
 
 def arm(data, stated):
-    path = Path(tempfile.mkdtemp()) / "arm.urdf"
-    path.write_text(stated["urdf"], encoding="utf-8")
+    return identified(stated["urdf"], ".urdf", data, stated, slice(None))
+
+
+def loop(data, stated):
+    return identified(stated["mjcf"], ".xml", data, stated, [stated["joints"].index(name) for name in stated["motors"]])
+
+
+def identified(description, suffix, data, stated, motors):
+    """A chain, open or closed, from its description, and the motion of its motors."""
+    path = Path(tempfile.mkdtemp()) / f"robot{suffix}"
+    path.write_text(description, encoding="utf-8")
     robot = MechanismModel(read_description(path).completed())
     names = ("coordinates", "coordinate_units", "actuators", "effort_units")
     names = {name: getattr(robot, name) for name in names}
     place = [stated["standard"].index(standard_name(name)) for name in robot.names]
     judges = bool(stated.get("verdicts"))
     options = {"methods": ["weighted"], "compare": judges}
-    robot.regressor(data["q"][:10], data["dq"][:10], data["ddq"][:10])  # equations are compiled once for all times
+    moved = [data[name][:, motors] for name in ("q", "dq", "ddq")]
+    robot.regressor(*(each[:10] for each in moved))  # equations are compiled once for all times
 
     def answer(k):
         efforts = data["efforts"][k]
         kept = np.ones(efforts.shape, dtype=bool)
-        motion = MeasuredMotion(stated["rate"], data["q"], data["dq"], data["ddq"], efforts, kept, **names)
-        answer = identify(robot, motion, **options)
+        answer = identify(robot, MeasuredMotion(stated["rate"], *moved, efforts, kept, **names), **options)
         chosen = answer.estimates["weighted"]
         box = chosen.intervals()
         combinations = np.zeros((len(chosen.value), len(place)))
@@ -125,7 +133,7 @@ def camera(data, stated):
     return 'calibrate_camera(sightings, board, size, lens="tangential"); ± = 1.96 · sigma', {}, answer
 
 
-KINDS = {"arm": arm, "hexapod": hexapod, "bounded": bounded, "leg": leg, "camera": camera}
+KINDS = {"arm": arm, "loop": loop, "hexapod": hexapod, "bounded": bounded, "leg": leg, "camera": camera}
 
 if __name__ == "__main__":
     answer_task(KINDS, ["gough", "numpy", "scipy"])
