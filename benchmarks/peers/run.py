@@ -51,7 +51,7 @@ def answered(name: str, rival_name: str, seeds: int) -> dict[str, Any]:
     if reason:
         return {**entry, "versions": {}, "call": "", "figures": {}, "reason": reason}
     count = next(len(task.data[key]) for key in ("efforts", "pixels", "readings", "y") if key in task.data)
-    given = replace(task, stated={**task.stated, "recordings": min(count, rival.most)})
+    given = replace(task, stated={**task.stated, "recordings": min(count, rival.most * (count // seeds))})
     lines = list(rival.answers(*given.write(FOLDER / name / rival_name)))
     (FOLDER / name / rival_name / "answers.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     head = lines[0]
