@@ -137,13 +137,13 @@ LIGHT = {
 }
 
 
-def light(repeats):
+def light(repeats, seed):
     """Rows of light, with the noise of a common sensor and with a quarter of it, where shifts by light count most."""
     poses, rows = configurations(), []
     for noise in (2.0, 0.5):
         for name, conditions in LIGHT.items():
             made = replace(conditions, noise=noise)
-            rows.append(trial(f"{name}, noise {noise}", poses, repeats, made, 5)[0])
+            rows.append(trial(f"{name}, noise {noise}", poses, repeats, made, seed)[0])
             print(table(HEADS, rows[-1:], "l" + "r" * (len(HEADS) - 1)), flush=True)
     print(table(HEADS, rows, "l" + "r" * (len(HEADS) - 1)))
 
@@ -194,13 +194,13 @@ def strangers(n):
 
 
 @one_blas_thread()
-def main(parts="speed light accuracy strangers", repeats=4):
+def main(parts="speed light accuracy strangers", repeats=4, seed=5):
     print("Vision: poses of a target from images\n")
     if "speed" in parts:
         speed()
         print()
     if "light" in parts:
-        light(int(repeats))
+        light(int(repeats), int(seed))
     if "accuracy" in parts:
         accuracy(11)
     if "strangers" in parts:

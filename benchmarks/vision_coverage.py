@@ -10,6 +10,7 @@ all poses share.
 import argparse
 import itertools
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -25,6 +26,7 @@ from gough.robots import GoughPlatform
 from gough.vision import (
     Camera,
     Conditions,
+    ImageRefused,
     MeasuredImages,
     Sighting,
     calibrate_camera,
@@ -51,20 +53,23 @@ def seen(lens, target, R, t, rng):
 
 
 def photographed(lens, target, R, t, rng, *, gamma=1.0):
-    """As `seen`, but found in a rendered image with vignetting, blur, noise and a response."""
+    """As `seen`, but found in a rendered image with vignetting, blur, noise and a response; None where refused."""
     made = Conditions(vignetting=0.3, gradient=(0.2, -0.1), noise=rng.uniform(1.5, 3.0), gamma=gamma)
-    return find_target(render(lens, target, R, t, made, rng).image, SHEET)
+    with suppress(ImageRefused):
+        return find_target(render(lens, target, R, t, made, rng).image, SHEET)
+    return None
 
 
 def campaign(rng, print_sigma, *, compared, seen=seen):
-    """Truth, and a calibration with common errors; with others, if these are compared."""
+    """Truth, a calibration with common errors (others too, if these are compared), and how many images are refused."""
     printed = replace(SHEET, points=SHEET.points + without_similarity(SHEET.points, rng, print_sigma))
     sightings = []
     while len(sightings) < VIEWS:
         R, t = exp(rng.normal(0, 0.4, 3)) @ FACING, rng.uniform([-0.1, -0.08, 0.3], [0.1, 0.08, 0.5])
         pixels = LENS.project(R, t, printed.points)
         if (pixels > 10).all() and (pixels < np.array(LENS.size) - 10).all():
-            sightings.append(seen(LENS, printed, R, t, rng))
+            view = seen(LENS, printed, R, t, rng)
+            sightings += [] if view is None else [view]
     terms = ("k1", "k2", "p1", "p2")
     found = calibrate_camera(sightings, SHEET, LENS.size, estimated=terms, release=print_sigma > 0)
     robot = GoughPlatform.deltalab()
@@ -72,12 +77,16 @@ def campaign(rng, print_sigma, *, compared, seen=seen):
     readings = rng.choice(np.array(list(itertools.product([0.0, 0.07, 0.14], repeat=6))), POSES, replace=False)
     there = robot.forward(truth, readings)
     above = np.array([0.0, 0.0, 1.0])
-    measured = [
-        pose_of(seen(LENS, printed, FACING @ R, FACING @ p + above, rng), found.target, found.camera)
-        for p, R in zip(there.position, there.rotation, strict=True)
-    ]
-    images = MeasuredImages(tuple(map(str, range(POSES))), tuple(measured), ())
-    poses = images.to_poses(readings + rng.normal(0, READING, readings.shape))
+    measured = []
+    for p, R in zip(there.position, there.rotation, strict=True):
+        shown = seen(LENS, printed, FACING @ R, FACING @ p + above, rng)
+        try:
+            measured.append(None if shown is None else pose_of(shown, found.target, found.camera))
+        except ImageRefused:
+            measured.append(None)
+    kept = [k for k, pose in enumerate(measured) if pose is not None]
+    images = MeasuredImages(tuple(map(str, kept)), tuple(measured[k] for k in kept), ())
+    poses = images.to_poses((readings + rng.normal(0, READING, readings.shape))[kept])
     rows = robot.rows(truth).copy()
     rows[:, :3] = rows[:, :3] @ FACING.T + above  # joints of the base, in the frame of the camera
     stated = replace(poses, reading_sigma=np.array(READING))
@@ -85,7 +94,7 @@ def campaign(rng, print_sigma, *, compared, seen=seen):
     if compared:
         answers["with them, noise of readings estimated"] = calibrate(robot, poses, frames="instrument")
         answers["without"] = calibrate(robot, replace(stated, common=None), frames="instrument")
-    return robot.parameters(rows), answers
+    return robot.parameters(rows), answers, POSES - len(kept)
 
 
 def without_similarity(points, rng, sigma):
@@ -105,10 +114,10 @@ def judged(print_sigma: float, k: int, gamma: float | None, rng: np.random.Gener
     """
     look = seen if gamma is None else partial(photographed, gamma=gamma)
     try:
-        truth, answers = campaign(rng, print_sigma, compared=gamma is None and k % COMPARED == 0, seen=look)
+        truth, answers, refused = campaign(rng, print_sigma, compared=gamma is None and k % COMPARED == 0, seen=look)
     except InputError as error:
         return {"error": str(error)}
-    found = {}
+    found = {"refused": refused}
     for name, answer in answers.items():
         intervals = [answer.interval(each) for each in answer.model.names]
         hits = [i.lower <= v <= i.upper for i, v in zip(intervals, truth, strict=True)]
@@ -130,9 +139,12 @@ def main(arguments=("--campaigns", "100")):
     tasks = {f"{sigma:g} {k}": (sigma, k, gamma) for sigma in printed for k in range(given.campaigns)}
     results = results_of(Campaign(judged, tasks, seed=given.seed), given)
     for sigma in printed:
-        inside, chi, refuted = {}, {}, {}
+        inside, chi, refuted, without_pose = {}, {}, {}, 0
         for k in range(given.campaigns):
             for name, value in results[f"{sigma:g} {k}"].items():
+                if name == "refused":
+                    without_pose += value
+                    continue
                 if name == "error":
                     print(f"campaign {k}: {value}")
                     continue
@@ -140,6 +152,7 @@ def main(arguments=("--campaigns", "100")):
                 chi.setdefault(name, []).append(value[1])
                 refuted[name] = refuted.get(name, 0) + value[2]
         print(_summary(sigma, inside, chi, refuted))
+        print(f"{without_pose} of {POSES * given.campaigns} images give no pose and are left out")
 
 
 def _summary(print_sigma, inside, chi, refuted):

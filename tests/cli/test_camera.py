@@ -10,6 +10,7 @@ from gough.cli.app import run
 from gough.core.rotations import exp, log
 from gough.data import read_poses
 from gough.vision import Camera, Conditions, design_target, read_camera, read_image, render, write_target
+from gough.vision.image_tests import CalibrationTest, ImageTest
 from gough.vision.target_drawing import png_file
 
 cv2 = pytest.importorskip("cv2")
@@ -136,6 +137,20 @@ def test_images_that_contradict_the_calibration_end_with_1(place, calibrated, tm
     assert run(["poses", "measure", *images, "--camera", str(tmp_path / "camera.toml"), "--out", str(out)]) == 1
     assert "contradict the calibration of the camera: the distortion is another one" in capsys.readouterr().out
     assert "distortion" in json.loads((out / "poses.json").read_text())["test"]["contradiction"]
+
+
+def test_images_that_all_fail_the_test_leave_no_folder(place, calibrated, tmp_path, capsys, monkeypatch):
+    """Poses were measured and kept in the ledger, but none of them is of use: nothing stays behind."""
+
+    def rejecting(measured, *_):
+        odd = tuple(ImageTest(9.0, 1e-9, "its residuals are nine times as large") for _ in measured)
+        return CalibrationTest(odd, (), "", 0.4, is_noise_known=True)
+
+    monkeypatch.setattr("gough.studies.vision.check_images", rejecting)
+    out, image = tmp_path / "measured", place[0] / "images" / "c0-r0.png"
+    assert run(["poses", "measure", str(image), "--camera", str(calibrated / "camera.toml"), "--out", str(out)]) == 2
+    assert "nine times" in capsys.readouterr().err
+    assert not list(out.glob("*.jsonl"))
 
 
 def test_an_interrupted_measurement_keeps_what_was_measured(place, calibrated, tmp_path, capsys, monkeypatch):

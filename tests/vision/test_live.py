@@ -91,7 +91,7 @@ def test_a_video_is_shot_live_with_words(video, tmp_path, capsys):
     assert run(arguments) == 1  # three views do not reach the goal
     printed = capsys.readouterr().out
     assert printed.count("saved view-") == 3
-    assert "Next: hold it" in printed
+    assert printed.count("Next: hold it") == 4  # before the first view, and once after each
     assert "is not reached" in printed
     assert sorted(p.name for p in out.iterdir()) == ["view-001.png", "view-002.png", "view-003.png"]
     assert run(arguments) == 2

@@ -63,6 +63,12 @@ def calibrate(
     terms: Annotated[
         str | None, typer.Option(help="Distortion coefficients to estimate, such as k1,k2, instead of a lens model.")
     ] = None,
+    response: Annotated[
+        float | None,
+        typer.Option(
+            min=0.1, max=10, help="Exponent γ: levels are light^(1/γ). Default: as the edges of the dots show it."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Calibrate a camera from images of one target, tilted in all directions. Writes camera.toml and a report.
@@ -79,6 +85,7 @@ def calibrate(
             terms=None if terms is None else tuple(part.strip() for part in terms.split(",") if part.strip()),
             lens=lens,
             release=not rigid,
+            response=response,
             on_image=lambda done: progress.update(task, completed=done),
         )
         results.write(found.files)
@@ -208,7 +215,7 @@ def live(
             say("Ended.")
         (out / PAGE).unlink(missing_ok=True)
     for reason, count in sorted(shooting.reasons.items(), key=lambda entry: -entry[1]):
-        say(f"{count} frames were not saved: {reason}.")
+        say(f"{count} {'frame was' if count == 1 else 'frames were'} not saved: {reason}.")
     say(f"Saved {len(shooting.saved)} images in {out}; predicted error of the camera {shooting.guide.error:.3f} px.")
     if not shooting.is_done:
         say(f"The goal of {goal:g} px is not reached: go on with another folder, and calibrate with both.")

@@ -135,6 +135,9 @@ def render(
     ] = 2.0,
     blur: Annotated[float, typer.Option(min=0, help="Standard deviation of the lens blur, pixels.")] = 0.7,
     vignetting: Annotated[float, typer.Option(min=0, max=0.9, help="Fraction of light lost in the corners.")] = 0.2,
+    gamma: Annotated[
+        float, typer.Option(min=0.1, max=10, help="Exponent γ of the response: levels are light^(1/γ).")
+    ] = 1.0,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of poses and noise.")] = 1,
 ) -> None:
     """Render images of a target, with the true poses in truth.csv and the true camera in camera-truth.toml."""
@@ -143,7 +146,7 @@ def render(
     sheet = _drawable(read_target(description))
     width, height = (round(v) for v in _numbers(size))
     k = _distortion(distortion)
-    made = Conditions(noise=noise, blur=blur, vignetting=vignetting)
+    made = Conditions(noise=noise, blur=blur, vignetting=vignetting, gamma=gamma)
     views = RandomViews((width, height), focal, k, np.radians(tilt), count, repeats, seed)
     with progress_bar() as progress:
         task = progress.add_task("rendering", total=count * repeats)

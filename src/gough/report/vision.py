@@ -72,6 +72,7 @@ def camera_documents(calibrated: CalibratedCamera, pictures: Sequence[Drawing] =
     sections = (
         Section("Camera", (parameters,)),
         Section("Lens", () if choice is None else (choice.table(), tag("p", choice.verdict))),
+        Section("Response", () if calibrated.response is None else (tag("p", calibrated.response.verdict),)),
         Section("Residuals", (residuals,)),
         Section("Detected dots", (tag("ul", *links) if links else "",)),
         Section("Images that were not used", (reasons(calibrated.rejected),)),
@@ -86,6 +87,7 @@ def camera_documents(calibrated: CalibratedCamera, pictures: Sequence[Drawing] =
         "noise": calibrated.noise,
         "released": calibrated.released,
         "lens": None if choice is None else _lens(choice),
+        "response": _response(calibrated),
         "rejected": [{"image": image, "reason": why} for image, why in calibrated.rejected],
     }
     files = {
@@ -125,6 +127,19 @@ def budget_table(images: MeasuredImages) -> Table:
 def deviations(C: Array) -> Array:
     """Standard deviations (N, 6) of covariances (N, 6, 6)."""
     return np.sqrt(np.maximum(np.diagonal(C, axis1=1, axis2=2), 0.0))
+
+
+def _response(calibrated: CalibratedCamera) -> dict[str, Any] | None:
+    found = calibrated.response
+    if found is None:
+        return None
+    return {
+        "gamma": found.gamma,
+        "sigma": found.gamma * found.sigma,
+        "finding": found.finding.value,
+        "images": found.images,
+        "used": calibrated.camera.response,
+    }
 
 
 def _lens(choice: LensChoice) -> dict[str, Any]:

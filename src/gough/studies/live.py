@@ -50,7 +50,8 @@ def shoot(frames: Iterable[Frame], shooting: Shooting, most: int) -> Shooting:
         message, seen = _judged(shooting, frame)
         changed = _kind(message) != _kind(shooting.said)
         if changed:
-            shooting.tell(message)
+            is_saved = message.startswith("saved") and not shooting.is_done
+            shooting.tell(f"{message} {_following(shooting)}" if is_saved else message)
         if changed or number % _EVERY == 0:
             _show(shooting, frame, seen, message)
         shooting.said = message
@@ -68,7 +69,12 @@ def _begin(shooting: Shooting, frame: Frame) -> None:
     height, width = frame.image.shape[:2]
     shooting.guide = Guide(shooting.guide.target, (width, height), shooting.guide.goal)
     shooting.wanted = shooting.guide.next_view()
-    shooting.tell(f"Next: {shooting.wanted.words}.")
+    shooting.tell(_following(shooting))
+
+
+def _following(shooting: Shooting) -> str:
+    """The next view, in words."""
+    return "" if shooting.wanted is None else f"Next: {shooting.wanted.words}."
 
 
 def _judged(shooting: Shooting, frame: Frame) -> tuple[str, Sighting | None]:
@@ -97,20 +103,19 @@ def _judged(shooting: Shooting, frame: Frame) -> tuple[str, Sighting | None]:
     shooting.guide = guide.add(seen)
     shooting.wanted = shooting.guide.next_view()
     error = f"The camera's errors are {shooting.guide.error:.3f} px, the goal is {guide.goal:g} px"
-    following = f"Next: {shooting.wanted.words}."
-    return f"saved {name}: {len(seen)} points, edges {seen.edge:.1f} px. {error}. {following}", seen
+    return f"saved {name}: {len(seen)} points, edges {seen.edge:.1f} px. {error}.", seen
 
 
 def _show(shooting: Shooting, frame: Frame, seen: Sighting | None, message: str) -> None:
     """Write the page: the frame with the points that are seen and the outline of the next view."""
     outline = None if shooting.wanted is None else _outline(shooting.guide, shooting.wanted)
     picture = b64encode(marked(frame.image, seen, outline)).decode()
-    wanted = "" if shooting.wanted is None else shooting.wanted.words
+    wanted = "The goal is reached." if shooting.is_done else _following(shooting)
     progress = f"{len(shooting.saved)} views, error {shooting.guide.error:.3f} px, goal {shooting.guide.goal:g} px"
     page = f"""<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="1">
 <title>gough camera live</title><style>body{{font:18px sans-serif;margin:1em;max-width:60em}}img{{width:100%}}
 .next{{font-size:1.4em}}.bar{{height:.6em;background:#ddd}}.bar div{{height:100%;background:#2a7}}</style>
-<p class="next">Next: {escape(wanted)}.</p><p>{escape(message)}</p>
+<p class="next">{escape(wanted)}</p><p>{escape(message)}</p>
 <div class="bar"><div style="width:{100 * min(1.0, shooting.guide.goal / shooting.guide.error):.0f}%"></div></div>
 <p>{escape(progress)}. Match the target with the orange outline; green crosses are points that are seen.</p>
 <img alt="The last frame with the points seen and the outline of the next view" src="data:image/jpeg;base64,{picture}">

@@ -30,7 +30,7 @@ from gough.vision import (
     read_camera,
     read_target,
 )
-from gough.vision.poses import sight_images
+from gough.vision.poses import forget_sightings, sight_images
 from gough.vision.targets import AnyTarget
 
 _SAME = 1e-3
@@ -155,6 +155,8 @@ def measure_rig(
     on_start(sum(len(each) for each in frames.images))
     sightings, wrong = _tested(rig, _sightings(rig, frames, executor=executor, ledger=ledger, on_image=on_image))
     if not sightings.seen:
+        if ledger is not None:
+            forget_sightings([each.target for each in rig.targets], [each.camera for each in rig.cameras], ledger)
         raise InputError(f"no image of {folder} shows a target of the rig:{first_reasons(sightings.missed)}")
     fused = fit_rig(rig, sightings)
     configuration, run, readings = frames.table.of(fused.names)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,11 +34,16 @@ from gough.vision import (
     read_image,
     render,
 )
+from gough.vision.detector import as_gray
 from gough.vision.image_tests import CalibrationTest, check_images
 from gough.vision.images import common_names
+from gough.vision.poses import forget_sightings
+from gough.vision.response import Response, Shot, estimate_response
 from gough.vision.target_drawing import png_file
 from gough.vision.targets import AnyTarget
 
+_FITTED = 8
+"""Images from which the response is estimated."""
 _PICTURES = 3
 """Images that the report of a camera shows."""
 _TRIALS = 400
@@ -63,18 +68,53 @@ def calibrate_from(
     terms: Sequence[str] | None = None,
     lens: str | None = None,
     release: bool = True,
+    response: float | None = None,
     on_image: Callable[[int], None] = lambda _: None,
 ) -> CameraStudy:
-    """Find the target in each image, calibrate, and report; images that cannot be used are listed with the reason."""
+    """Find the target in each image, calibrate, and report; images that cannot be used are listed with the reason.
+
+    The response is estimated from the edges of dots where it is not stated. Where they refute a linear one, the dots
+    are measured again in light, and the camera is calibrated by them.
+    """
+    by_name = dict(zip(common_names(files), files, strict=True))
+
+    def calibrated_with(gamma: float, tell: Callable[[int], None]) -> _Calibration:
+        found = _found(by_name, target, gamma, tell)
+        return found, _calibrated(found, target, terms, lens, gamma, release=release)
+
+    found, calibrated = calibrated_with(1.0 if response is None else response, on_image)
+    if response is None and target.radius > 0:
+        estimated = _response(calibrated, by_name)
+        if estimated is not None and estimated.used != 1:
+            found, calibrated = calibrated_with(estimated.used, lambda _: None)
+        calibrated = replace(calibrated, response=estimated)
+    return CameraStudy(calibrated, camera_documents(calibrated, found.pictures))
+
+
+class _Found(NamedTuple):
+    """The target in images."""
+
+    names: list[str]
+    sightings: list[Sighting]
+    rejected: list[tuple[str, str]]
+    pictures: list[Drawing]
+    size: tuple[int, int] | None
+
+
+_Calibration = tuple[_Found, CalibratedCamera]
+
+
+def _found(files: Mapping[str, Path], target: AnyTarget, response: float, on_image: Callable[[int], None]) -> _Found:
+    """The target in each image, with its reason where it is not found."""
     names, sightings, rejected = [], [], []
     pictures: list[Drawing] = []
     size: tuple[int, int] | None = None
-    for done, (file, name) in enumerate(zip(files, common_names(files), strict=True), start=1):
+    for done, (name, file) in enumerate(files.items(), start=1):
         try:
             image = read_image(file)
             size = size or (image.shape[1], image.shape[0])
             _require_size(image.shape, size)
-            seen = find_target(image, target)
+            seen = find_target(image, target, response=response)
         except ImageRefused as refused:
             rejected.append((name, str(refused)))
         else:
@@ -83,7 +123,18 @@ def calibrate_from(
             if len(pictures) < _PICTURES:
                 pictures.append(overlay(image, seen, f"overlay-{len(pictures) + 1}"))
         on_image(done)
-    return _calibrated(sightings, names, rejected, pictures, target, size, terms, lens, release=release)
+    return _Found(names, sightings, rejected, pictures, size)
+
+
+def _response(calibrated: CalibratedCamera, files: Mapping[str, Path]) -> Response | None:
+    """The response that the edges of dots show in some of the images that calibrated the camera."""
+    views = calibrated.views
+    few = np.unique(np.linspace(0, len(views) - 1, _FITTED).astype(int)).tolist()
+    shots = (
+        Shot(as_gray(read_image(files[calibrated.names[k]])), views[k].seen, views[k].rotation, views[k].position)
+        for k in few
+    )
+    return estimate_response(shots, calibrated.target, calibrated.camera)
 
 
 def _require_size(shape: tuple[int, ...], size: tuple[int, int]) -> None:
@@ -91,27 +142,25 @@ def _require_size(shape: tuple[int, ...], size: tuple[int, int]) -> None:
         raise ImageRefused(f"it has {shape[1]} × {shape[0]} pixels, but the first one {size[0]} × {size[1]}")
 
 
-def _calibrated(  # noqa: PLR0917 - what the images gave
-    sightings: list[Sighting],
-    names: list[str],
-    rejected: list[tuple[str, str]],
-    pictures: list[Drawing],
+def _calibrated(
+    found: _Found,
     target: AnyTarget,
-    size: tuple[int, int] | None,
     terms: Sequence[str] | None,
     lens: str | None,
+    response: float,
     *,
     release: bool,
-) -> CameraStudy:
+) -> CalibratedCamera:
+    size = found.size or (1, 1)
     try:
         calibrated = calibrate_camera(
-            sightings, target, size or (1, 1), names=names, estimated=terms, lens=lens, release=release
+            found.sightings, target, size, names=found.names, estimated=terms, lens=lens, release=release
         )
     except InputError as error:
-        reasons = "".join(f"\n{name}: {why}" for name, why in rejected)
+        reasons = "".join(f"\n{name}: {why}" for name, why in found.rejected)
         raise InputError(f"{error}{reasons}") from error
-    calibrated = replace(calibrated, rejected=(*rejected, *calibrated.rejected))
-    return CameraStudy(calibrated, camera_documents(calibrated, pictures))
+    camera = replace(calibrated.camera, response=response)
+    return replace(calibrated, camera=camera, rejected=(*found.rejected, *calibrated.rejected))
 
 
 @dataclass(frozen=True)
@@ -193,8 +242,10 @@ def measure_from(
     )
     images, test = _tested(images, dict(zip(names, files, strict=True)), target, camera)
     if not len(images):
-        wrong = f"\n{test}" if test.contradiction else ""
-        raise InputError(f"none of {len(files)} images gives a pose:{first_reasons(images.rejected)}{wrong}")
+        wrong = f"{test}\n" if test.contradiction else ""
+        if ledger is not None:
+            forget_sightings([target], [camera], ledger)
+        raise InputError(f"{wrong}none of {len(files)} images gives a pose:{first_reasons(images.rejected)}")
     configuration, run, readings = known.of(images.names)
     half_width = None
     if bound is not None:

@@ -16,6 +16,7 @@ from gough.vision.detector import ImageRefused, Sighting, homography
 from gough.vision.lens import BROWN, Camera, NoiseLevel
 from gough.vision.lens_models import LENSES, Lens, LensChoice, compare, fit_lenses, lens_named, pattern_probability
 from gough.vision.pose import first_guess, pose_of
+from gough.vision.response import Response
 from gough.vision.targets import AnyTarget, DotTarget, target_of, target_text
 
 _FEWEST_VIEWS = 4
@@ -45,6 +46,8 @@ class CalibratedCamera:
     """Root mean square by which dots were found beside their places in the description, m; 0 where not released."""
     choice: LensChoice | None = None
     """Models of the lens compared, and whether the one that was used is adequate."""
+    response: Response | None = None
+    """Whether levels are proportional to light, as the edges of dots show it; None where that was not estimated."""
 
     @property
     def rms(self) -> float:
@@ -68,6 +71,8 @@ class CalibratedCamera:
         ]
         if self.choice is not None:
             lines.append(self.choice.verdict)
+        if self.response is not None:
+            lines.append(self.response.verdict)
         if self.released:
             lines.append(f"Dots lie {1e6 * self.released:.0f} µm (root mean square) beside their described places.")
         lines += [f"{name}: left out, {why}" for name, why in self.rejected]
@@ -313,7 +318,7 @@ __all__ = ["CalibratedCamera", "ImageRefused", "anchored", "calibrate_camera", "
 
 
 _NOISE = ("noise", "residual_ratio", "residual_spread", "residual_freedom")
-_KEYS = ("size", "focal", "center", "lens", "distortion", "covariance", *_NOISE, "dots_sigma", "target")
+_KEYS = ("size", "focal", "center", "lens", "distortion", "covariance", *_NOISE, "dots_sigma", "response", "target")
 
 
 def camera_text(calibrated: CalibratedCamera) -> str:
@@ -347,6 +352,8 @@ def camera_toml(camera: Camera) -> str:
         *([] if camera.lens == "brown" else [f'lens = "{camera.lens}"']),
         f"distortion = {camera.distortion.tolist()}  # {', '.join(camera.names[4:])} as in OpenCV",
     ]
+    if camera.response != 1:
+        lines.append(f"response = {camera.response!r}  # levels are proportional to light^(1/response)")
     if camera.noise is not None:
         level = camera.noise
         lines += [
@@ -407,6 +414,7 @@ def camera_of(data: Mapping[str, Any], where: str) -> Camera:
             str(data.get("lens", "brown")),
             level,
             float(data.get("dots_sigma", 0.0)),
+            float(data.get("response", 1.0)),
         )
     except (InputError, TypeError, ValueError) as error:
         raise InputError(f"{where}: {error}") from error

@@ -21,13 +21,15 @@ _ALIKE = 1.6
 """Circles of one grid differ from their median by at most this factor in radius."""
 
 
-def find_circles(gray: Image, grid: CircleGrid) -> Sighting:
+def find_circles(gray: Image, grid: CircleGrid, response: float = 1.0) -> Sighting:
     """The circles of a grid that is whole in the image: our centroids, numbered in OpenCV's order.
+
+    Levels are proportional to light^(1/response).
 
     Raises:
         ImageRefused: the grid is not there, or not whole.
     """
-    spots = find_spots(gray, bright=grid.bright)
+    spots = find_spots(gray, bright=grid.bright, response=response)
     n = len(grid.points)
     found = next((places for places in _attempts(gray, spots, grid) if _is_regular(places, grid, gray.shape)), None)
     if found is None:

@@ -28,10 +28,14 @@ _BLURRED = 0.45
 """Width of the edges beside the radius of the dots: beyond, neighbors shine into each other, and σ is not honest."""
 
 
-def find_target(image: Any, target: AnyTarget, camera: Camera | None = None) -> Sighting:
+def find_target(
+    image: Any, target: AnyTarget, camera: Camera | None = None, *, response: float | None = None
+) -> Sighting:
     """The points of the target that an image (gray or color, 8 or 16 bits) shows, each with its number.
 
-    Without a camera the lens is taken to be an ordinary one: good enough to say which dot is which.
+    Without a camera the lens is taken to be an ordinary one: good enough to say which dot is which. Levels are
+    proportional to light^(1/response), by default with the response of the camera; the centroids of dots are those of
+    light.
 
     Raises:
         ImageRefused: the target is not there, not whole enough, there twice, or over-exposed.
@@ -45,22 +49,24 @@ def find_target(image: Any, target: AnyTarget, camera: Camera | None = None) -> 
         (45, True)
     """
     gray = as_gray(image)
+    if response is None:
+        response = 1.0 if camera is None else camera.response
     if camera is not None and gray.shape != camera.size[::-1]:
         width, height = camera.size
         raise ImageRefused(
             f"it has {gray.shape[1]} × {gray.shape[0]} pixels, but the camera {width} × {height}: not this camera's"
         )
     if isinstance(target, DotTarget):
-        return _find_dots(gray, target, camera)
+        return _find_dots(gray, target, camera, response)
     try:
-        return _find_board(gray, target)
+        return _find_board(gray, target, response)
     except ImageRefused as refused:
         raise why_no_board(gray, target, refused) from refused
 
 
-def _find_board(gray: Image, target: AnyTarget) -> Sighting:
+def _find_board(gray: Image, target: AnyTarget, response: float) -> Sighting:
     if isinstance(target, CircleGrid):
-        return find_circles(gray, target)
+        return find_circles(gray, target, response)
     if isinstance(target, Chessboard):
         return find_chessboard(gray, target)
     if isinstance(target, CharucoBoard):
@@ -84,8 +90,8 @@ def as_gray(image: Any) -> Image:
     return values
 
 
-def _find_dots(gray: Image, target: DotTarget, camera: Camera | None) -> Sighting:
-    spots = find_spots(gray, bright=target.bright)
+def _find_dots(gray: Image, target: DotTarget, camera: Camera | None, response: float) -> Sighting:
+    spots = find_spots(gray, bright=target.bright, response=response)
     best = _numbered(spots.center, gray.shape, target, camera)
     if best is None:
 

@@ -74,6 +74,8 @@ class Camera(ArrayValue):
     """Residuals of its calibration; None where they are not known."""
     dots_sigma: float = 0.0
     """Standard deviation of the places of the target's dots after the calibration, m."""
+    response: float = 1.0
+    """Exponent γ of its response: levels are proportional to light^(1/γ)."""
 
     def __post_init__(self) -> None:
         whole = len(self.size) == 2 and all(v == v // 1 and 0 < v <= _WIDEST for v in self.size)
@@ -84,6 +86,7 @@ class Camera(ArrayValue):
             require(len(values) == n and bool(np.isfinite(values).all()), f"{name} of a camera must be two numbers")
             object.__setattr__(self, name, values)
         require(bool((self.focal > 0).all()), "focal lengths must be positive, in pixels")
+        require(0.1 <= self.response <= 10, f"the exponent of a response is from 0.1 to 10, not {self.response}")
         require(self.lens in KINDS, f"a lens is of the kind {' or '.join(KINDS)}, not '{self.lens}'")
         k = array(self.distortion, "distortion", ndim=1)
         lengths, known = ((len(FISHEYE),), FISHEYE) if self.lens == "fisheye" else (_LENGTHS, BROWN)

@@ -204,8 +204,13 @@ def sight_images(
 
     answers = campaign.run(path, executor=executor, workers=workers, on_progress=show)
     if path is not None and all(isinstance(each, str) for answer in answers.values() for each in answer):
-        campaign.ledger_file(path).unlink(missing_ok=True)
+        forget_sightings(targets, cameras, path)
     return answers
+
+
+def forget_sightings(targets: Sequence[AnyTarget], cameras: Sequence[Camera], path: str | Path) -> None:
+    """Remove the ledger of `sight_images` from a folder, where none of its poses is of use."""
+    Campaign(_sighted, {}, (tuple(targets), tuple(cameras))).ledger_file(path).unlink(missing_ok=True)
 
 
 def _sighted(

@@ -21,6 +21,8 @@ _FRAME = 4.0
 """Outlines whose area is so many times the median may be that of the sheet, and not of a dot."""
 _SLIM = 0.12
 """A dot seen from the side: its short axis is at least so much of its long one."""
+_BRIGHTEST = 65535
+"""Light of the highest level, where the response is not linear."""
 _ROUND = 0.12
 """How far the area of a spot may be from that of the ellipse with its moments."""
 
@@ -83,8 +85,10 @@ class Spots:
         return np.asarray(np.sqrt(spread) * max(median(self.noise), 0.29) / self.flux)
 
 
-def find_spots(image: Image, *, bright: bool = True) -> Spots:
+def find_spots(image: Image, *, bright: bool = True, response: float = 1.0) -> Spots:
     """The spots of a gray image (uint8 or uint16) that are brighter than what is around them, or darker.
+
+    Levels are proportional to light^(1/response). Spots are found in the levels and measured in light.
 
     Examples:
         >>> image = np.full((40, 60), 20, np.uint8)
@@ -113,6 +117,10 @@ def find_spots(image: Image, *, bright: bool = True) -> Spots:
     shapes = _without_frames(shapes[good])
     if not len(shapes):
         return _spots(np.empty((0, 18)))
+    if response != 1:
+        light = _light(image, response, top)
+        top = _BRIGHTEST
+        seen = light if bright else np.subtract(top, light, dtype=light.dtype)
     seen = np.ascontiguousarray(seen)
     ceiling = top if bright else top + 1  # dark dots never saturate
     few = shapes[:: max(1, len(shapes) // _SAMPLE)]
@@ -126,6 +134,12 @@ def find_spots(image: Image, *, bright: bool = True) -> Spots:
     whole = np.isfinite(measured[:, 0])
     measured = measured[whole]
     return _spots(np.column_stack([measured, centroids.leaks(measured, margins[whole], median(edges))]))
+
+
+def _light(image: Image, response: float, top: int) -> Image:
+    """The light of pixels, in steps of 16 bits, from levels up to `top`."""
+    of_level = np.rint(_BRIGHTEST * (np.arange(top + 1) / top) ** response).astype(np.uint16)
+    return np.asarray(of_level[image])
 
 
 def _without_frames(shapes: Array) -> Array:
