@@ -76,9 +76,9 @@ def by_opencv(image, board):
     return which, np.vstack([np.roll(quad.reshape(4, 2), turned, axis=0) for quad in quads])
 
 
-def views(n, board):
+def views(n, board, seed):
     """Images with their poses: noise, blur and tilt vary; every third has a bar where the board allows it."""
-    rng = np.random.default_rng(3)
+    rng = np.random.default_rng(seed)
     partial = not isinstance(board, Chessboard | CircleGrid)
     for k in range(n):
         R, t = exp(rng.normal(0, 0.35, 3)) @ FACING, np.array([0, 0, 0.34]) + rng.normal(0, 0.008, 3)
@@ -103,9 +103,9 @@ def squared_error(seen, board, R, t):
     return error @ np.linalg.solve(pose.covariance, error)
 
 
-def trial(name, board, n):
+def trial(name, board, n, seed):
     found, error, squares, times = [0, 0], [[], []], [], [[], []]
-    for image, R, t in views(n, board):
+    for image, R, t in views(n, board, seed):
         true = expected(CAMERA, board, R, t)
         for k in (0, 1):
             start = process_time()
@@ -155,15 +155,16 @@ def photographs():
 
 
 @one_blas_thread()
-def main():
+def main(n="30", seed="3", kind=""):
+    """All boards, or those whose names begin with `kind`."""
     cv2.setNumThreads(1)
-    n = int(sys.argv[-1]) if sys.argv[-1].isdigit() else 30
     print("Boards: gough beside OpenCV's detectors on the same images\n")
     heads = ["board", "images", "OpenCV", "gough", "rms px OpenCV", "rms px gough", "error² / cov", "ms", "ratio"]
-    rows = [trial(name, board, n) for name, board in BOARDS.items()]
+    chosen = {name: board for name, board in BOARDS.items() if name.startswith(kind)}
+    rows = [trial(name, board, int(n), int(seed)) for name, board in chosen.items()]
     print(table(heads, rows, "l" + "r" * 8))
     photographs()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))

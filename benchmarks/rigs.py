@@ -106,11 +106,11 @@ def errors(fused, poses):
 # -- coverage ---------------------------------------------------------------------------------------------------------
 
 
-def coverage(campaigns, frames=12):
+def coverage(campaigns, first=0, frames=12):
     rows = []
     for cameras, floor in ((2, False), (3, False), (2, True)):
         hits, hits_after, square, ratio = [], [], [], []
-        for seed in range(campaigns):
+        for seed in range(first, first + campaigns):
             truth, known, poses, sightings, rng = campaign(seed, frames, cameras, floor=floor)
             first = fit_rig(known, sightings)
             hits += covered(first, errors(first, poses))
@@ -129,7 +129,8 @@ def coverage(campaigns, frames=12):
             ratio.append(np.median(np.sqrt(first.own[:, 2, 2])) / np.median(alone))
         rows.append([
             f"{cameras}{' and a base target' if floor else ''}", str(campaigns),
-            f"{100 * np.mean(hits):.1f}", f"{100 * np.mean(hits_after):.1f}", f"{np.mean(square):.2f}",
+            f"{100 * np.mean(hits):.1f}", f"{100 * np.mean(hits_after):.1f}",
+            f"{np.mean(square):.2f} ± {np.std(square) / np.sqrt(campaigns):.2f}",
             f"{np.mean(ratio):.2f}",
         ])  # fmt: skip
         heads = ["cameras", "campaigns", "% in 95 % regions", "later run", "error² / covariance", "σz / one camera's"]
@@ -322,10 +323,14 @@ def scipy_rig(known, sightings, places, scale):
 
 
 @one_blas_thread()
-def main(campaigns=20, runs=10, clean_runs=100):
-    rivals()
-    coverage(campaigns)
-    mistakes(runs, clean_runs)
+def main(campaigns=20, runs=10, clean_runs=100, first=0):
+    """A part that has no campaigns or runs is left out; campaigns of the coverage have seeds from `first` on."""
+    if runs:
+        rivals()
+    if campaigns:
+        coverage(campaigns, first)
+    if runs:
+        mistakes(runs, clean_runs)
 
 
 if __name__ == "__main__":

@@ -116,7 +116,7 @@ def budget_table(images: MeasuredImages) -> Table:
         if part == "camera" and not images.measured[0].common.shape[1]:
             rows.append([cause, *("not known" for _ in range(6))])
             continue
-        if part in {"size", "target"} and not budget[part].any():
+        if part in {"light", "size", "target"} and not budget[part].any():
             continue
         sigma = np.median(deviations(budget[part]), axis=0)
         rows.append([cause, *(f"{1e6 * s:.2f}" for s in sigma[:3]), *(f"{1e3 * np.degrees(s):.3f}" for s in sigma[3:])])

@@ -157,8 +157,7 @@ def _calibrated(
             found.sightings, target, size, names=found.names, estimated=terms, lens=lens, release=release
         )
     except InputError as error:
-        reasons = "".join(f"\n{name}: {why}" for name, why in found.rejected)
-        raise InputError(f"{error}{reasons}") from error
+        raise InputError(f"{error}{first_reasons(found.rejected)}") from error
     camera = replace(calibrated.camera, response=response)
     return replace(calibrated, camera=camera, rejected=(*found.rejected, *calibrated.rejected))
 
@@ -188,7 +187,7 @@ class PoseStudy:
         noise = float(np.median([pose.noise for pose in images.measured]))
         total = len(images) + len(images.rejected)
         lines = [
-            f"{len(images)} of {total} images give a pose; median noise of the centroids {noise:.4f} px.",
+            f"{len(images)} of {total} images give a pose; median noise of its points {noise:.4f} px.",
             str(budget_table(images)),
         ]
         if not images.measured[0].common.shape[1]:

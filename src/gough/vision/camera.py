@@ -10,6 +10,7 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
 from gough.core.files import read_toml
+from gough.core.text import counted
 from gough.core.threads import one_blas_thread
 from gough.vision.adjustment import Adjustment, View, adjust
 from gough.vision.detector import ImageRefused, Sighting, homography
@@ -64,8 +65,9 @@ class CalibratedCamera:
             for n, v, s in zip(self.camera.names, self.camera.parameters, sigma, strict=True)
             if s
         ]
+        seen = counted(sum(len(v.residuals) for v in self.views), "dot" if self.target.radius else "corner")
         lines = [
-            f"{len(self.views)} images, {sum(len(v.residuals) for v in self.views)} dots, residuals {self.rms:.4f} px.",
+            f"{len(self.views)} images, {seen}, residuals {self.rms:.4f} px.",
             ", ".join(rows[:4]),
             ", ".join(rows[4:]) or "no distortion estimated",
         ]
