@@ -106,11 +106,11 @@ def errors(fused, poses):
 # -- coverage ---------------------------------------------------------------------------------------------------------
 
 
-def coverage(campaigns, first=0, frames=12):
+def coverage(campaigns, seeds_from=0, frames=12):
     rows = []
     for cameras, floor in ((2, False), (3, False), (2, True)):
         hits, hits_after, square, ratio = [], [], [], []
-        for seed in range(first, first + campaigns):
+        for seed in range(seeds_from, seeds_from + campaigns):
             truth, known, poses, sightings, rng = campaign(seed, frames, cameras, floor=floor)
             first = fit_rig(known, sightings)
             hits += covered(first, errors(first, poses))
