@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gough import AssumptionError, Bounded, Box, Claim, Gaussian, InputError, LinearProblem, Status, Unknowns, estimate
-from gough.checker import Certificate, Empty, check, prove
+from gough.checker import Certificate, Empty, certificate_of, check, prove
 from gough.methods import LinearHull, RelaxedHull, outliers
 from tests.laws.problems import bounded_problem
 
@@ -266,8 +266,26 @@ def test_words_claim_no_more_than_is_proven():
     assert two(many).endswith("If no more than 2 do, rows 5, 6 do for certain.")
 
 
+@pytest.mark.parametrize("q", [1, 2, 3, 4])
+def test_the_compiled_search_equals_branching_best_first(q, rng, monkeypatch):
+    """Two searches that share no line of their logic find the same sides; the compiled one's are certified."""
+    from gough.methods.bounded import relaxed_hull
+
+    for wrong in (0, 1, q):
+        problem, _, _ = spoilt_problem(rng, 60, 3, wrong)
+        quick = estimate(problem, RelaxedHull(q), strict=False)
+        with monkeypatch.context() as without:
+            without.setattr(relaxed_hull, "least", lambda *_: None)
+            slow = estimate(problem, RelaxedHull(q, node_limit=5000), strict=False)
+        assert quick.status is slow.status
+        assert quick.region.lower == pytest.approx(slow.region.lower, abs=1e-8 * slow.region.width.max())
+        assert quick.region.upper == pytest.approx(slow.region.upper, abs=1e-8 * slow.region.width.max())
+        assert check(certificate_of(problem, quick), problem).holds
+
+
 def test_programs_solved_together_change_nothing(rng, monkeypatch):
     """The programs of a node are solved and proven at once; one by one the answer is the same."""
+    from gough.methods.bounded import relaxed_hull
     from gough.methods.bounded.relaxed_programs import Programs
 
     problem, _, _ = spoilt_problem(rng, 300, 4, 1)
@@ -276,6 +294,7 @@ def test_programs_solved_together_change_nothing(rng, monkeypatch):
     def one_by_one(self, direction, withouts, near):
         return [self.cut(direction, without, one) for without, one in zip(withouts, near, strict=True)]
 
+    monkeypatch.setattr(relaxed_hull, "least", lambda *_: None)
     monkeypatch.setattr(Programs, "cuts", one_by_one)
     alone = estimate(problem, RelaxedHull(3)).region
     np.testing.assert_allclose(together.lower, alone.lower, rtol=0, atol=1e-9 * alone.width.max())

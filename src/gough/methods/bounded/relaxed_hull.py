@@ -18,6 +18,7 @@ from gough.methods.bounded.box_answer import box_answer
 from gough.methods.bounded.exact_bound import evidence
 from gough.methods.bounded.linear_hull import LinearHull
 from gough.methods.bounded.outliers import Outliers, outliers
+from gough.methods.bounded.relaxed_least import least
 from gough.methods.bounded.relaxed_programs import NO_ROWS, Cut, Programs, RowSet, around, robust_strips
 from gough.methods.bounded.strips import bounds_of
 from gough.problem import LinearProblem
@@ -76,8 +77,12 @@ class RelaxedHull:
         return box_answer(self, self.claim, problem.unknowns, search.box, stats, notes=search.notes)
 
 
-_CASES = 20_000
+_NODES, _EACH = 200, 20
+"""Sets of dropped rows and linear programs of the compiled search, for each node of `node_limit`."""
+_CASES = 50_000
 """Cases to look into for one side; a search that ends earlier proves with less."""
+_LONG = 10_000
+"""Sets that were looked at in a search that is not repeated to find fewer."""
 
 
 class SideProofs:
@@ -129,9 +134,9 @@ class SideProofs:
                 return None
             if hitting.elements is not None:
                 return None
-            if len(hitting.used) == len(sets):
+            sets, before = [sets[i] for i in sorted(hitting.used)], len(sets)
+            if len(sets) == before or hitting.looks > _LONG:
                 return set(sets)
-            sets = [sets[i] for i in sorted(hitting.used)]
 
     @property
     def contradictions(self) -> tuple[Evidence, ...]:
@@ -253,6 +258,14 @@ class _Side:
 
     def explore(self, cases: list[_Case], node_limit: int) -> float:
         """A proven lower bound: the least over all cases, looked into or not."""
+        if node_limit:
+            limits = (_NODES * node_limit, _EACH * node_limit)
+            sets = [(case.dropped, case.kept) for case in cases]
+            found = least(self._programs, self._direction, sets, self._q, self._gap, limits)
+            if found is not None:
+                value, self.cuts = found
+                self.rows.update(*(cut.rows for cut in self.cuts))
+                return value
         heap = [self.node(case, self._cut(case.dropped)) for case in cases]
         heapify(heap)
         closed, looked_into = np.inf, 0

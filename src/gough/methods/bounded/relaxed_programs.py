@@ -88,8 +88,8 @@ class Programs(GeneratedProgram):
     def __init__(self, problem: LinearProblem, box: Box, strips: Strips, tolerance: float) -> None:
         super().__init__(*strips.box(box), problem.n_rows)
         self.problem, self.box, self.strips = problem, box, strips
-        self._tolerance = tolerance
-        self._prover = Prover(problem)
+        self.tolerance = tolerance
+        self.prover = Prover(problem)
         self._reachable = reachable(problem, box)
         self._place: dict[int, int] = {}
         self._sides: list[tuple[float, float]] = []
@@ -112,24 +112,28 @@ class Programs(GeneratedProgram):
         """Several of them at once, which is quicker."""
         key = direction.tobytes()
         new = [i for i, without in enumerate(withouts) if (key, without) not in self._solved]
-        if len(new) > 1 and self._outline is not None:
+        if len(new) > 1 and self.outline is not None:
             starts = [(i, start) for i in new if (start := near[i].start)]
             self._solve_each(direction, [withouts[i] for i, _ in starts], [start for _, start in starts])
         return [self.cut(direction, without, one) for without, one in zip(withouts, near, strict=True)]
+
+    def column(self, row: int) -> int:
+        """Where the tableau has a row."""
+        return len(self.box) + self._place[row]
 
     def _solve_each(self, direction: Array, withouts: list[RowSet], starts: list[Start]) -> None:
         """Enter cuts that need nothing but the pool; the others are left to be solved one by one."""
         if not starts:
             return
-        cost, size = self._cost(direction)
-        self._switch(NO_ROWS)
+        cost, size = self.scaled_cost(direction)
+        self.switch(NO_ROWS)
         place = self._place
         dropped = [[place[row] for row in without if row in place] for without in withouts]
         runs = self.simplex.minimize_each(cost, dropped, starts)
-        outline = self._outline
+        outline = self.outline
         assert outline is not None
         excess = outline.excess(runs.point).max(axis=0, initial=-np.inf)
-        good = ((runs.outcome == 0) & (excess <= self._tolerance)).nonzero()[0]
+        good = ((runs.outcome == 0) & (excess <= self.tolerance)).nonzero()[0]
         place = good.tolist()
         index = runs.basis[good] - len(self.box)
         known = (index >= 0) & (index < len(self.pool))
@@ -141,12 +145,12 @@ class Programs(GeneratedProgram):
         weights = np.where(known & allowed.reshape(known.shape), runs.price[good], 0.0)
         weights[~(abs(weights) > _TINY * abs(weights).max(axis=1, keepdims=True, initial=0.0))] = 0.0
         weights = weights * size / self.strips.length[rows]
-        key, floors = direction.tobytes(), self._prover.floors(self.box, direction, rows, weights)
+        key, floors = direction.tobytes(), self.prover.floors(self.box, direction, rows, weights)
         source = Solved(cost, runs, place, floors)
         for index, (i, value) in enumerate(zip(place, floors.values, strict=True)):
             self._solved[key, withouts[i]] = Cut(value, floors.support(index), source, index)
 
-    def _cost(self, direction: Array) -> tuple[Array, float]:
+    def scaled_cost(self, direction: Array) -> tuple[Array, float]:
         """The cost in the coordinates of the strips, and what it was divided by."""
         key = direction.tobytes()
         if key not in self._costs:
@@ -162,7 +166,7 @@ class Programs(GeneratedProgram):
         return None
 
     def _proposed(self, direction: Array, without: RowSet, near: Cut | None) -> Cut:
-        cost, size = self._cost(direction)
+        cost, size = self.scaled_cost(direction)
         optimum = self._optimum(cost, without, None if near is None else near.start)
         rows, weights = optimum.on(self.pool)
         # a cut of the other rows must not rest on a dropped one, whatever the program says
@@ -188,15 +192,15 @@ class Programs(GeneratedProgram):
 
     def _bound(self, direction: Array, rows: Integers, weights: Array) -> tuple[float, Multipliers]:
         if weights.any():
-            return self._prover.floor(self.box, direction, rows, weights)
+            return self.prover.floor(self.box, direction, rows, weights)
         return rounded_down(_least(self.box, direction)), NO_MULTIPLIERS
 
     def _optimum(self, cost: Array, without: RowSet, start: Start | None) -> Optimum:
-        self._switch(without)
-        return self.minimize(cost, lambda point: self._violated(point, without), start, max_rounds=_ROUNDS)
+        self.switch(without)
+        return self.minimize(cost, lambda point: self.violated(point, without), start, max_rounds=_ROUNDS)
 
     @property
-    def _outline(self) -> Outline | None:
+    def outline(self) -> Outline | None:
         """Rows outside the pool that may be violated."""
         size, outline = self._outlined
         if size != len(self.pool):
@@ -204,12 +208,12 @@ class Programs(GeneratedProgram):
             self._outlined = len(self.pool), outline
         return outline
 
-    def _violated(self, point: Array, without: RowSet) -> Integers:
-        outline = self._outline
+    def violated(self, point: Array, without: RowSet) -> Integers:
+        outline = self.outline
         rows = self._reachable if outline is None else outline.rows
         at = point[None, :]
         excess = self.strips.excess(at, rows) if outline is None else outline.excess(at)[:, 0]
-        index = (excess > self._tolerance).nonzero()[0]
+        index = (excess > self.tolerance).nonzero()[0]
         if index.size:
             unseen = [row for row in without if row not in self._place]
             index = index[self.outside[rows[index]] & ~np.isin(rows[index], unseen)]
@@ -223,7 +227,7 @@ class Programs(GeneratedProgram):
         dropped = np.isin(numbers, list(self._off))
         return A, np.where(dropped, -np.inf, lower), np.where(dropped, np.inf, upper)
 
-    def _switch(self, without: RowSet) -> None:
+    def switch(self, without: RowSet) -> None:
         for row in sorted(without - self._off):
             if row in self._place:
                 self.simplex.set_row(self._place[row], -np.inf, np.inf)

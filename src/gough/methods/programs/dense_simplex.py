@@ -290,13 +290,24 @@ def stiffened(T: Tableau) -> Array:
 
 
 @compiled
-def minimize(  # noqa: C901, PLR0912 - one loop
-    T: Tableau, m: int, before: Array, cost: Array, limit: int
+def rests_on_sides(T: Tableau) -> bool:
+    """Whether no row of the basis that has lost its sides has a price."""
+    for i in range(len(T.basis)):
+        k = T.basis[i]
+        if T.price[i] != 0.0 and T.lower[k] == -np.inf and T.upper[k] == np.inf:
+            return False
+    return True
+
+
+@compiled
+def minimize(  # noqa: C901, PLR0912, PLR0917 - one loop
+    T: Tableau, m: int, before: Array, cost: Array, limit: int, enough: float
 ) -> tuple[int, int]:
     """The minimum, from a vertex whose prices are right for the cost `before`: (outcome, row that cannot be satisfied).
 
     First the vertex is mended at its own cost, then its prices at the new one; rows of the basis that lost their sides
-    are kept meanwhile. A minimum is looked at again with a fresh inverse before it is called one.
+    are kept meanwhile. A minimum is looked at again with a fresh inverse before it is called one. A vertex outside some
+    rows whose value is `enough` will do as well, if its prices are right for the cost: the minimum is no less.
     """
     prepare(T, m)
     current, outside, stale, stalled, repairs = before.copy(), True, _FRESH, 0, 0
@@ -342,6 +353,8 @@ def minimize(  # noqa: C901, PLR0912 - one loop
             stale, repairs = stale + 1, repairs + 1
             if repairs % _PATIENCE == 0:
                 current = stiffened(T)
+            if repairs < _PATIENCE and enough < np.inf and dot(T.x, cost) >= enough and rests_on_sides(T):
+                return OPTIMAL, -1
     return FAILED, -1
 
 
@@ -371,7 +384,7 @@ def minimize_each(  # noqa: PLR0917
             k = dropped[i]
             low[i], high[i], T.lower[k], T.upper[k] = T.lower[k], T.upper[k], -np.inf, np.inf
         T.basis[:], T.sign[:], T.value[:] = runs.basis[s], runs.sign[s], runs.value[s]
-        runs.outcome[s], runs.row[s] = minimize(T, m, before, cost, limit)
+        runs.outcome[s], runs.row[s] = minimize(T, m, before, cost, limit, np.inf)
         runs.basis[s], runs.sign[s], runs.value[s] = T.basis, T.sign, T.value
         runs.point[s], runs.price[s] = T.x, T.price
         for i in range(first[s + 1] - 1, first[s] - 1, -1):

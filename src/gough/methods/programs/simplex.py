@@ -90,6 +90,11 @@ class Simplex:
         self._sides[0, self._m : m], self._sides[1, self._m : m] = lower, upper
         self._m = m
 
+    @property
+    def tableau(self) -> tuple[Any, int]:
+        """The program as the compiled method holds it, and how many of its columns are rows."""
+        return self._tableau, self._m
+
     def set_row(self, row: int, lower: float, upper: float) -> None:
         self._sides[:, self._n + row] = lower, upper
 
@@ -130,7 +135,7 @@ class Simplex:
         """The result of the compiled method from a vertex; None if it gives up."""
         T, n, m = self._tableau, self._n, self._m
         T.basis[:], T.sign[:], T.value[:] = start.basis, start.sign, start.value
-        outcome, row = self._kernel.minimize(T, m, start.cost, cost, 50 * (n + 10) + m)
+        outcome, row = self._kernel.minimize(T, m, start.cost, cost, 50 * (n + 10) + m, np.inf)
         if outcome == self._kernel.FAILED:
             return None
         if outcome == self._kernel.INFEASIBLE:
