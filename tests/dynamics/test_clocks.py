@@ -3,11 +3,14 @@
 import numpy as np
 import pytest
 
-from gough import InputError
+from gough import InputError, estimate
 from gough.cli.app import run
-from gough.data import Recording, default_steps, write_recording
+from gough.data import MeasuredMotion, Recording, default_steps, prepare, write_recording
 from gough.data.clock_correction import retimed
-from gough.dynamics.clocks import compare_clocks
+from gough.dynamics import base_values, identify, recorded, reduced
+from gough.dynamics.clock_errors import with_clock_errors
+from gough.dynamics.clocks import compare_clocks, prepare_corrected
+from gough.methods import WeightedLeastSquares, identifiability
 from gough.robots import FiveBar, efforts
 from gough.simulate import FourierSeries
 from gough.studies import IdentificationStudy
@@ -18,13 +21,13 @@ EFFORTS = ("tau1", "tau2")
 PATH = FourierSeries.random(np.random.default_rng(5), offset=[2.0, 1.1], amplitude=0.5, frequency=0.25)
 
 
-def simulated(seed, late, drift, seconds=12.0):
+def simulated(seed, late, drift, seconds=12.0, noise=0.01):
     """Truth at the instants that the late and drifting clock stamps: nothing is interpolated."""
     rng = np.random.default_rng(seed)
     t = np.arange(int(seconds * RATE)) / RATE
     happened = (t - late + drift * t[-1] / 2) / (1 + drift)
     tau = efforts(ROBOT, ROBOT.nominal, *PATH.at(happened)[-3:])
-    tau = tau + 0.01 * np.abs(tau).max(axis=0) * rng.normal(size=tau.shape)
+    tau = tau + noise * np.abs(tau).max(axis=0) * rng.normal(size=tau.shape)
     samples = np.hstack([PATH.at(t)[-3], tau])
     return Recording([*ROBOT.coordinates, *EFFORTS], ["rad", "rad", "N·m", "N·m"], samples, RATE)
 
@@ -90,6 +93,74 @@ def test_the_interval_follows_the_efforts_and_their_noise():
         ROBOT, Recording(recording.names, recording.units, noisy, RATE), ROBOT.coordinates, EFFORTS, steps
     )
     assert abs(spoiled.late - 0.002) < 3 * spoiled.late_sigma < 0.006
+
+
+def base_estimate(motion):
+    problem = recorded(ROBOT, motion)
+    known = identifiability(problem, rtol=1e-6)
+    base, method = reduced(problem, known), WeightedLeastSquares()
+    answer = estimate(base, method)
+    return answer, with_clock_errors(answer, method, base, motion), base_values(known, ROBOT.nominal)
+
+
+def test_the_parameters_follow_the_clocks_as_the_correction_with_other_clocks_shows():
+    """J C Jᵀ against identifications of the recording corrected by clocks that are half a σ off, resampled anew."""
+    # half a sample: clocks that are half a σ off leave the same samples
+    recording, steps = simulated(13, 0.0025, 1e-4), default_steps(RATE)
+    channels = (ROBOT.coordinates, EFFORTS, steps)
+    found = compare_clocks(ROBOT, recording, *channels)
+    plain, wide, _ = base_estimate(prepare_corrected(ROBOT, recording, *channels, clocks=found))
+    actuators = dict(zip(ROBOT.actuators, EFFORTS, strict=True))
+
+    def at(late, drift):
+        moved = retimed(recording, EFFORTS, found.late + late, found.drift + drift)
+        return base_estimate(prepare(moved, ROBOT.coordinates, actuators, steps))[0].value
+
+    h, k = found.late_sigma / 2, found.drift_sigma / 2
+    J = np.stack([(at(h, 0) - at(-h, 0)) / (2 * h), (at(0, k) - at(0, -k)) / (2 * k)], axis=1)
+    expected = J @ found.covariance @ J.T
+    added = wide.region.covariance - plain.region.covariance
+    size = np.sqrt(np.diag(expected))
+    np.testing.assert_allclose(added / np.outer(size, size), expected / np.outer(size, size), atol=0.02)
+    assert (wide.region.sigma > plain.region.sigma).all()
+    assert "Errors of the clocks multiply σ of" in wide.notes[-1]
+    assert (wide.value == plain.value).all()
+
+
+@pytest.mark.slow
+def test_intervals_of_parameters_hold_after_a_correction():
+    """Errors of base parameters in σ over 30 recordings: those of the clocks are needed for the stated size."""
+    z, narrow = [], []
+    for seed in range(30):
+        recording, steps = simulated(1000 + seed, 0.005, 1e-4, noise=0.02), default_steps(RATE)
+        channels = (ROBOT.coordinates, EFFORTS, steps)
+        found = compare_clocks(ROBOT, recording, *channels)
+        plain, wide, truth = base_estimate(prepare_corrected(ROBOT, recording, *channels, clocks=found))
+        z.append((wide.value - truth) / wide.region.sigma)
+        narrow.append((plain.value - truth) / plain.region.sigma)
+    # the mean of 30 squares of a normal number is known to 26 %; parameters of one recording are not independent
+    assert 0.75 < np.mean(np.square(z)) < 1.3
+    assert np.mean(np.square(narrow)) > np.mean(np.square(z))
+    assert 0.92 < np.mean(np.abs(z) < 1.96) < 0.98
+
+
+def test_sets_and_joined_recordings_know_of_corrected_clocks():
+    recording, steps = simulated(14, 0.003, 0.0), default_steps(RATE)
+    channels = (ROBOT.coordinates, EFFORTS, steps)
+    found = compare_clocks(ROBOT, recording, *channels)
+    motion = prepare_corrected(ROBOT, recording, *channels, clocks=found)
+    answer = identify(ROBOT, motion, methods=["weighted", "ellipsoid"], compare=False)
+    assert any("errors of the clocks are not in it" in note for note in answer["ellipsoid"].notes)
+    plain = prepare(recording, ROBOT.coordinates, dict(zip(ROBOT.actuators, EFFORTS, strict=True)), steps)
+    both = MeasuredMotion.concatenate(motion, plain, motion)
+    errors = both.clock_errors
+    assert errors.slopes.shape == (*both.q.shape, 4)
+    n = len(motion)
+    assert not errors.slopes[n : n + len(plain)].any()
+    assert not errors.slopes[:n, :, 2:].any()
+    np.testing.assert_array_equal(errors.covariance[2:, 2:], found.covariance)
+    assert not errors.covariance[:2, 2:].any()
+    np.testing.assert_array_equal(both.select(slice(5, 9)).clock_errors.slopes, errors.slopes[5:9])
 
 
 STUDY = """[robot]

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,7 +91,7 @@ class Sides:
 
 
 def _finite(side: Array) -> tuple[Fraction | None, ...]:
-    return tuple(rational(x, "a side") if np.isfinite(x) else None for x in side.tolist())
+    return tuple(rational(x, "a side") if isfinite(x) else None for x in side.tolist())
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ Doubles are taken apart by their bits and never computed with, so nothing here d
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from math import isfinite, lcm, ldexp
+from math import inf, isfinite, lcm, ldexp
 from struct import pack, unpack
 from typing import Any
 
@@ -33,6 +33,8 @@ def rational(value: Any, what: str) -> Fraction:
         >>> rational(0.5, "a weight"), rational(Fraction(1, 3), "a weight")
         (Fraction(1, 2), Fraction(1, 3))
     """
+    if type(value) is float and _SMALL < abs(value) < inf:
+        return Fraction(value)  # takes it apart by `as_integer_ratio`
     if isinstance(value, Fraction):
         return value
     if isinstance(value, int | np.integer) and not isinstance(value, bool):

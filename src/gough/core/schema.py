@@ -68,6 +68,7 @@ def keys(name: str) -> Keys:
     return Keys(required, frozenset(schema["properties"]) - required)
 
 
+@cache
 def kinds_of(file: str, version: int) -> tuple[str, ...]:
     """Kinds of a file, of one version.
 

@@ -2,7 +2,7 @@
 
 from gough.data.filters import advised_cutoff
 from gough.data.klipper import KlipperDelta, klipper_block, read_klipper
-from gough.data.motion import FullRate, MeasuredMotion, StepReport
+from gough.data.motion import ClockErrors, FullRate, MeasuredMotion, StepReport
 from gough.data.pose_files import read_poses, write_poses
 from gough.data.poses import Poses, Repeatability, averaged
 from gough.data.preparation import prepare
@@ -24,6 +24,7 @@ from gough.data.steps import (
 )
 
 __all__ = [
+    "ClockErrors",
     "Decimate",
     "Differentiate",
     "DropMissing",

@@ -1,5 +1,6 @@
 """A measured motion, ready for identification: positions, velocities, accelerations, efforts, and what is masked."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -104,6 +105,45 @@ class FullRate(ArrayValue):
 
 
 @dataclass(frozen=True, eq=False)
+class ClockErrors(ArrayValue):
+    """How efforts change with the offsets and drifts of their clocks, which were corrected by estimates.
+
+    Examples:
+        >>> one = ClockErrors(np.ones((3, 2, 1)), np.array([[4e-8]]))
+        >>> ClockErrors.concatenate([one, one], [3, 3]).slopes.shape
+        (6, 2, 2)
+    """
+
+    slopes: Array
+    """(N, n, k) change of the efforts per unit of each of k numbers of the clocks."""
+    covariance: Array
+    """(k, k) of these numbers."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "slopes", array(self.slopes, "slopes", ndim=3, copy=False))
+        object.__setattr__(self, "covariance", array(self.covariance, "covariance", ndim=2, copy=False))
+        k = self.slopes.shape[2]
+        shape = self.covariance.shape
+        require(shape == (k, k), f"{k} numbers of clocks need a covariance of shape {(k, k)}, not {shape}")
+
+    @classmethod
+    def concatenate(cls, parts: Sequence["ClockErrors | None"], lengths: Sequence[int]) -> "ClockErrors | None":
+        """Clocks of several recordings, each with errors of its own; None: nothing was corrected."""
+        known = [part for part in parts if part is not None]
+        if not known:
+            return None
+        ends = np.cumsum([0, *(0 if part is None else len(part.covariance) for part in parts)])
+        slopes = np.zeros((sum(lengths), known[0].slopes.shape[1], int(ends[-1])))
+        covariance = np.zeros((int(ends[-1]), int(ends[-1])))
+        first = 0
+        for part, length, a, b in zip(parts, lengths, ends[:-1], ends[1:], strict=True):
+            if part is not None:
+                slopes[first : first + length, :, a:b], covariance[a:b, a:b] = part.slopes, part.covariance
+            first += length
+        return cls(slopes, covariance)
+
+
+@dataclass(frozen=True, eq=False)
 class MeasuredMotion(ArrayValue):
     """N samples of n coordinates with their derivatives, and of the efforts of n actuators; some rows are masked.
 
@@ -152,6 +192,8 @@ class MeasuredMotion(ArrayValue):
     """(N,) row of its recording that each sample is, as in `Recording.rows`; None: 1, 2, 3, …"""
     source: Integers = None  # type: ignore[assignment]
     """(N,) number of the recording in `sources` that each sample is from; None: all are from the first."""
+    clock_errors: ClockErrors | None = None
+    """What is not known of the clocks of the efforts; None where these were not corrected."""
 
     def __post_init__(self) -> None:
         for field in ("q", "dq", "ddq", "efforts"):
@@ -183,6 +225,8 @@ class MeasuredMotion(ArrayValue):
         require(bool(np.isfinite(self.rate)) and self.rate > 0, f"rate must be positive, not {self.rate}")
         fits = self.full_rate is None or len(self.full_rate.at) == n_samples
         require(fits, "full_rate must say which of its samples each sample is")
+        slopes = None if self.clock_errors is None else self.clock_errors.slopes.shape[:2]
+        require(slopes in (None, self.q.shape), f"clock_errors must have slopes of all efforts, {self.q.shape}")
 
     def __len__(self) -> int:
         return len(self.q)
@@ -240,7 +284,8 @@ class MeasuredMotion(ArrayValue):
         parts = {field: getattr(self, field)[chosen] for field in fields}
         require(len(parts["q"]) > 0, "no sample is left: the selection is empty")
         full = self.full_rate and replace(self.full_rate, at=self.full_rate.at[chosen])
-        return replace(self, **parts, full_rate=full)
+        clocks = self.clock_errors and replace(self.clock_errors, slopes=self.clock_errors.slopes[chosen])
+        return replace(self, **parts, full_rate=full, clock_errors=clocks)
 
     @classmethod
     def concatenate(cls, *motions: "MeasuredMotion", gap: float = 1.0) -> "MeasuredMotion":
@@ -274,6 +319,8 @@ class MeasuredMotion(ArrayValue):
         full = [motion.full_rate for motion in motions if motion.full_rate is not None]
         require(len(full) in (0, len(motions)), "motions that passed a low-pass and others cannot be joined")
         parts["full_rate"] = FullRate.concatenate(*full) if full else None
+        lengths = [motion.n_samples for motion in motions]
+        parts["clock_errors"] = ClockErrors.concatenate([motion.clock_errors for motion in motions], lengths)
         return replace(first, **parts, positions=np.concatenate(positions))
 
     def account_table(self) -> Table:

@@ -137,8 +137,10 @@ def evened(seconds: Array, samples: Array, rate: float) -> tuple[Array, int]:
 
 def _kernel(x: Array) -> Array:
     """The windowed sinc function at distances in samples of the slower rate; its band ends at half of that rate."""
+    from scipy.special import i0  # noqa: PLC0415 - start-up time
+
     inside = np.maximum(0.0, 1 - (x / _HALF_WIDTH) ** 2)
-    return np.sinc(x) * np.i0(_BETA * np.sqrt(inside)) * (abs(x) < _HALF_WIDTH)
+    return np.asarray(np.sinc(x) * i0(_BETA * np.sqrt(inside)) * (abs(x) < _HALF_WIDTH))
 
 
 def _is_on(one: Recording, grid: Recording, rate: float) -> bool:

@@ -19,7 +19,7 @@ from gough.core.arrays import Array, frozen
 from gough.core.errors import require
 from gough.data import Recording, prepare
 from gough.data.clock_correction import retimed
-from gough.data.motion import MeasuredMotion, StepReport
+from gough.data.motion import ClockErrors, MeasuredMotion, StepReport
 from gough.data.resampling import band_limited
 from gough.data.steps import EffortFromVoltage, Step
 from gough.dynamics.excitation import model_efforts, through_low_pass
@@ -70,6 +70,14 @@ class ClockEstimate:
     samples: int
     dof: float = inf
     """Degrees of freedom of the residuals, for Student's quantiles."""
+    correlation: float = 0.0
+    """Correlation of the errors of `late` and `drift`."""
+
+    @property
+    def covariance(self) -> Array:
+        """(2, 2) of `late` and `drift`."""
+        sigma = np.array([self.late_sigma, self.drift_sigma])
+        return np.outer(sigma, sigma) * np.array([[1.0, self.correlation], [self.correlation, 1.0]])
 
     @property
     def _quantile(self) -> float:
@@ -154,7 +162,9 @@ def compare_clocks(
         if size < _SETTLED or (size < 0.2 and size > 0.5 * last):
             break
         last = size
-    change, (sigma, sigma_drift), dof = found.solved(_slopes(recording, efforts, steps, motion, at))
+    slopes = -_slopes(recording, efforts, steps, motion, at)[motion.kept]
+    change, covariance, dof = found.solved(slopes)
+    sigma, sigma_drift = np.sqrt(covariance.diagonal()).tolist()
     late, drift = at[0] + change[0], at[1] + change[1]
     lost = int(np.isnan(recording.columns((*coordinates, *efforts))).any(axis=1).sum())
     # jitter is white at the rate of the recording: the low-pass leaves the share of its band
@@ -162,14 +172,29 @@ def compare_clocks(
     share = 1.0 if full is None else min(1.0, 2 * full.cutoff / full.rate)
     tenth = float(np.sqrt(0.21 / share) * found.noise / found.slope)
     return ClockEstimate(
-        late, sigma, drift, sigma_drift, recording.duration, recording.jitter, tenth, lost, len(recording), dof
-    )
+        late, sigma, drift, sigma_drift, recording.duration, recording.jitter, tenth, lost, len(recording), dof,
+        float(covariance[0, 1]) / (sigma * sigma_drift),
+    )  # fmt: skip
 
 
-def corrected(recording: Recording, efforts: Sequence[str], clocks: ClockEstimate) -> Recording:
-    """The recording with its efforts at the instants of the motion; a note says what was done."""
-    moved = retimed(recording, efforts, clocks.late, clocks.drift)
-    return replace(moved, notes=(*moved.notes, f"{clocks}; corrected by band-limited interpolation of the efforts"))
+def prepare_corrected(
+    robot: DynamicModel,
+    recording: Recording,
+    coordinates: Sequence[str],
+    efforts: Sequence[str],
+    steps: Sequence[Step],
+    *,
+    clocks: ClockEstimate,
+) -> MeasuredMotion:
+    """The motion of a recording whose efforts are moved to its instants, with what is not known of the clocks.
+
+    Arguments are those of `compare_clocks`, and what it has found.
+    """
+    actuators = dict(zip(robot.actuators, efforts, strict=True))
+    clock = (clocks.late, clocks.drift)
+    motion = prepare(retimed(recording, efforts, *clock), coordinates, actuators, steps)
+    slopes = _slopes(recording, efforts, steps, motion, clock)
+    return replace(motion, clock_errors=ClockErrors(slopes, clocks.covariance))
 
 
 def clock_report(clocks: ClockEstimate, motion: MeasuredMotion, *, is_corrected: bool) -> StepReport:
@@ -200,7 +225,7 @@ class _Compared:
     """Root mean square slope of the efforts."""
 
     def solved(self, slopes: Array) -> tuple[Array, Array, float]:
-        """The correction of late and drift, its σ with the autocorrelation of the residuals, and degrees of freedom.
+        """The correction of late and drift, its covariance with the autocorrelation of the residuals, and dof.
 
         Args:
             slopes: Slopes of the measured efforts (rows, 2), as the last two columns of the problem are those of the
@@ -216,7 +241,7 @@ class _Compared:
         base = np.linalg.qr(W[:, :-2] / np.maximum(np.linalg.norm(W[:, :-2], axis=0), 1e-300))[0]
         z = W[:, -2:] - base @ (base.T @ W[:, -2:])
         to_measured = np.linalg.solve(z.T @ (slopes * self.scale * weight[:, None]), z.T @ z)
-        spread = np.sqrt(np.diag(to_measured @ covariance @ to_measured.T)) * self.scale
+        spread = to_measured @ covariance @ to_measured.T * np.outer(self.scale, self.scale)
         return answer.value[-2:] * self.scale, spread, answer.region.dof
 
 
@@ -258,7 +283,7 @@ def _slopes(
     motion: MeasuredMotion,
     clock: tuple[float, float],
 ) -> Array:
-    """Slopes of the measured efforts (rows, 2) where a clock that is (late, drifts) puts them, and times the instants.
+    """Slopes of the measured efforts (samples, actuators, 2) by late and drift, where such a clock puts them.
 
     They are those of the resampled efforts, filtered as these are; zero where a sample is missing.
     """
@@ -275,7 +300,7 @@ def _slopes(
     for each in steps:
         if isinstance(each, EffortFromVoltage):
             slope = slope * np.asarray(each.gain)
-    return through_low_pass(np.stack([-slope, -since[:, None] * slope], axis=2), motion)[motion.kept]
+    return through_low_pass(np.stack([slope, since[:, None] * slope], axis=2), motion)
 
 
 def _middle_of(motion: MeasuredMotion, recording: Recording, size: int, rate: float) -> Array:

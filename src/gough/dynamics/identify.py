@@ -19,6 +19,7 @@ from gough.data.motion import measured_motion
 from gough.dynamics.adequacy import Finding, adequacy_of
 from gough.dynamics.bounds import closed_prior, residual_scale, smallest_factor, stated_bound, with_bounds
 from gough.dynamics.causes import causes_of, larger_variants
+from gough.dynamics.clock_errors import with_clock_errors
 from gough.dynamics.effect import Effect
 from gough.dynamics.effects import catalogue, chosen_effects
 from gough.dynamics.extras import Extras, affordable
@@ -173,7 +174,8 @@ def identify(
     def completed(answer: Estimate, method: Method[LinearProblem]) -> Estimate:
         if errors is not None and isinstance(method, _EXACT_REGRESSOR):
             answer = with_position_errors(answer, method, problem, errors)
-        return _placed(with_form_errors(answer, method, problem, robot, motion), motion)
+        answer = with_form_errors(answer, method, problem, robot, motion)
+        return _placed(with_clock_errors(answer, method, problem, motion), motion)
 
     estimates, refused = _answers(problem, bounded, extras.chosen, completed, begin)
     identified = Identified(

@@ -1,6 +1,7 @@
 """MJCF and URDF of an identified robot, read back by MuJoCo and Pinocchio."""
 
 from ast import literal_eval
+from collections.abc import Mapping
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
@@ -11,6 +12,7 @@ from gough.export.bodies import CompleteMechanism
 from gough.export.compiling import ExportError
 from gough.export.vectors import Vectors
 from gough.robots.mechanism import Mechanism, Placement
+from gough.robots.mechanism.assembly import assembled
 from gough.robots.mechanism.bodies import weights
 from gough.robots.mechanism.parts import BASE
 from gough.robots.model import CoordinateMotion
@@ -105,8 +107,8 @@ def mujoco_errors(text: str, of: CompleteMechanism, vectors: Vectors) -> dict[st
 def urdf_texts(of: CompleteMechanism) -> tuple[str, str]:
     """The URDF of the tree that remains when closures are cut, and the YAML of the frames to join.
 
-    The YAML has the keys of Extended-URDF, `closed_loop`, `type` and `name_mot`, and `armature` and `gravity`, which a
-    URDF cannot state.
+    The YAML has the keys of Extended-URDF, `closed_loop`, `type` and `name_mot`, and `armature`, `gravity` and `start`,
+    the assembled position at home, which a URDF cannot state.
 
     Raises:
         InputError: a closure is neither of points nor of hinges nor of whole frames.
@@ -129,12 +131,15 @@ def urdf_texts(of: CompleteMechanism) -> tuple[str, str]:
                 _fixed(root, f"{name}_joint", body, name, shifted)
     indent(root)
     armature = {name: each.rotor for name, each in mechanism.freedoms.items() if each.rotor}
+    home = assembled(mechanism)
+    at_home = dict(zip(home.at.coordinates, home.s.tolist(), strict=True))
     lines = [
         f"closed_loop: {pairs!r}",
         f"type: {kinds!r}",
         f"name_mot: {list(mechanism.actuated)!r}",
-        f"armature: {armature!r}",
-        f"gravity: {list(mechanism.gravity)!r}",
+        f"armature: {_yaml_table(armature)}",
+        f"gravity: [{', '.join(map(_yaml_number, mechanism.gravity))}]",
+        f"start: {_yaml_table({name: at_home[name] for name in mechanism.freedoms})}",
     ]
     return tostring(root, encoding="unicode") + "\n", "\n".join(lines) + "\n"
 
@@ -195,6 +200,16 @@ def _angles(R: Array) -> tuple[float, float, float]:
     if across < 1e-12:
         return float(np.arctan2(-R[1, 2], R[1, 1])), float(pitch), 0.0
     return float(np.arctan2(R[2, 1], R[2, 2])), float(pitch), float(np.arctan2(R[1, 0], R[0, 0]))
+
+
+def _yaml_table(numbers: Mapping[str, float]) -> str:
+    return "{" + ", ".join(f"{name!r}: {_yaml_number(value)}" for name, value in numbers.items()) + "}"
+
+
+def _yaml_number(value: float) -> str:
+    """The number as YAML 1.1 reads it: 1e-05 would be a text there."""
+    mantissa, _, exponent = repr(float(value)).partition("e")
+    return f"{mantissa}{'' if '.' in mantissa else '.0'}e{exponent}" if exponent else mantissa
 
 
 def _text(numbers: Any) -> str:

@@ -30,7 +30,6 @@ from gough.data import (
     read_recording,
 )
 from gough.data import Step as PreparationStep
-from gough.data.clock_correction import retimed
 from gough.dynamics import (
     Ellipsoid,
     Identified,
@@ -46,7 +45,7 @@ from gough.dynamics import (
     runs,
 )
 from gough.dynamics.bodies.program import solvers
-from gough.dynamics.clocks import clock_report, compare_clocks
+from gough.dynamics.clocks import clock_report, compare_clocks, prepare_corrected
 from gough.dynamics.effects import chosen_effects
 from gough.dynamics.named import chosen_methods
 from gough.dynamics.periodic.path import stated_covariance
@@ -393,8 +392,10 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
             return prepare(recording, coordinates, actuators, steps)
         clocks = compare_clocks(self.robot, recording, coordinates, efforts, steps)
         is_corrected = wanted == "correct"
-        moved = retimed(recording, efforts, clocks.late, clocks.drift) if is_corrected else recording
-        motion = prepare(moved, coordinates, actuators, steps)
+        if is_corrected:
+            motion = prepare_corrected(self.robot, recording, coordinates, efforts, steps, clocks=clocks)
+        else:
+            motion = prepare(recording, coordinates, actuators, steps)
         return replace(motion, account=(*motion.account, clock_report(clocks, motion, is_corrected=is_corrected)))
 
     def recording(self, source: SourceTable, place: Place) -> Recording:

@@ -1,6 +1,6 @@
 """Whether parameters of the admitted set explain the last seconds within the error bounds; if not, a proof."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -9,6 +9,7 @@ import numpy as np
 
 from gough.checker import Certificate, Empty, Step, check
 from gough.core.arrays import Array, Integers
+from gough.core.rational import integers, over_common_denominator
 from gough.methods.bounded.chebyshev import Proposal, chebyshev
 from gough.methods.bounded.exact_bound import Prover, rounded_down
 from gough.noise import Bounded
@@ -132,7 +133,7 @@ class Consistency:
         part of the rows that is contradictory is a contradiction, and a point is a witness if it explains all of them.
         """
         rows, radius = self._rows, self._radius(self._rows, now)
-        unknowns = Unknowns(self.unknowns.names, self.unknowns.units, self.unknowns.nominal, self._box(now))
+        unknowns = self.unknowns if self.drift is None else replace(self.unknowns, prior=self._box(now))
         self.n_programs += 1
         chosen = self._worst(radius)
         for _ in range(_ROUNDS):
@@ -228,8 +229,9 @@ def contradiction(problem: LinearProblem, weights: Array, times: Array) -> Contr
     if not check(certificate, problem).holds:
         return None
     assert isinstance(problem.noise, Bounded)
-    e = np.broadcast_to(problem.noise.radius, problem.y.shape)[list(used.rows)].tolist()
-    total = sum((abs(weight) * Fraction(each) for weight, each in zip(used.weights, e, strict=True)), Fraction(0))
+    numerators, denominator = over_common_denominator(used.weights)
+    e, exponent = integers(np.broadcast_to(problem.noise.radius, problem.y.shape)[list(used.rows)])
+    total = Fraction(int(abs(numerators) @ e), denominator) * Fraction(2) ** exponent
     return Contradiction(problem, certificate, times[list(used.rows)], rounded_down(1 + proven / total))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gough.core.arrays import Array
+from gough.core.arrays import Array, Integers
 from gough.dynamics.effects.payload import platform_parameters
 from gough.estimates import Claim, Estimate, Stats, Status
 from gough.export.model import IdentifiedDynamics, MotionRange
@@ -23,13 +23,17 @@ from gough.watch.preparation import Preparation, PreparationOptions
 from gough.watch.rows import Rows, Samples
 
 _HARMONICS = (3, 5, 7, 11, 13)
-"""Of the motion, in tenths of a hertz: it repeats after ten seconds."""
+"""Of a motion, in tenths of a hertz: it repeats after ten seconds."""
 PERIOD = 10.0
+_BLEND = 2.0
+"""Seconds in which one motion passes into the next."""
+_SMALLEST = 0.4
+"""Share of the amplitude that the smallest of several motions has."""
 
 
 @dataclass(frozen=True, eq=False)
 class SimulatedStream:
-    """A robot on a periodic motion whose efforts are measured with errors that keep a bound.
+    """A robot on a cycle of motions of ten seconds each, whose efforts are measured with errors that keep a bound.
 
     Examples:
         >>> stream = SimulatedStream()
@@ -45,6 +49,13 @@ class SimulatedStream:
     amplitude: float = 0.4
     """Largest deflection of each coordinate from home."""
     seed: int = 0
+    motions: int = 1
+    """Motions of a cycle; all but the first have other phases, sizes of harmonics, and 40 to 100 % of the amplitude."""
+
+    @property
+    def cycle(self) -> float:
+        """Seconds after which all motions begin again."""
+        return self.motions * PERIOD
 
     @cached_property
     def center(self) -> Array:
@@ -60,23 +71,42 @@ class SimulatedStream:
 
     @cached_property
     def _waves(self) -> tuple[Array, Array]:
+        """Sizes and phases (motions, harmonics, coordinates)."""
+        sizes, phases = [], []
         rng, shape = np.random.default_rng(self.seed + 1), (len(_HARMONICS), len(self.center))
-        size = rng.normal(size=shape)
-        return self.amplitude * size / np.abs(size).sum(axis=0), rng.uniform(0, 2 * np.pi, shape)
+        for k in range(self.motions):
+            size = rng.normal(size=shape)
+            phases.append(rng.uniform(0, 2 * np.pi, shape))
+            share = rng.uniform(_SMALLEST, 1.0) if k else 1.0
+            sizes.append(share * self.amplitude * size / np.abs(size).sum(axis=0))
+        return np.array(sizes), np.array(phases)
 
     def motion(self, times: Array) -> tuple[Array, Array, Array]:
         """Positions, velocities and accelerations."""
-        size, phase = self._waves
-        w = 2 * np.pi * np.array(_HARMONICS)[:, None, None] / PERIOD
-        angle = w * times[None, :, None] + phase[:, None, :]
-        size = size[:, None, :]
-        sine, cosine = size * np.sin(angle), size * np.cos(angle)
-        return self.center + sine.sum(axis=0), (w * cosine).sum(axis=0), -(w * w * sine).sum(axis=0)
+        number, since = np.divmod(times, PERIOD)
+        which = number.astype(np.int64) % self.motions
+        (x, dx, ddx), (y, dy, ddy) = self._deflection(which - 1, times), self._deflection(which, times)
+        s, ds, dds = _smooth_step(since[:, None] / _BLEND)
+        ds, dds = ds / _BLEND, dds / _BLEND**2
+        q = self.center + x + s * (y - x)
+        dq = dx + s * (dy - dx) + ds * (y - x)
+        return q, dq, ddx + s * (ddy - ddx) + 2 * ds * (dy - dx) + dds * (y - x)
+
+    def _deflection(self, which: Integers, times: Array) -> tuple[Array, Array, Array]:
+        """Deflection from home, its velocity and acceleration, where sample k belongs to motion which[k]."""
+        sizes, phases = self._waves
+        result = np.zeros((3, len(times), len(self.center)))
+        for h, harmonic in enumerate(_HARMONICS):
+            w = 2 * np.pi * harmonic / PERIOD
+            size, angle = sizes[which, h], w * times[:, None] + phases[which, h]
+            sine, cosine = size * np.sin(angle), size * np.cos(angle)
+            result += np.stack([sine, w * cosine, -w * w * sine])
+        return result[0], result[1], result[2]
 
     @cached_property
     def regressor(self) -> Array:
-        """The regressor (samples, actuators, parameters) of one period."""
-        moved = self.motion(np.arange(round(PERIOD * self.rate)) / self.rate)
+        """The regressor (samples, actuators, parameters) of one cycle."""
+        moved = self.motion(np.arange(round(self.cycle * self.rate)) / self.rate)
         return np.asarray(FollowedRegressor(self.robot, self.robot.names)(*moved))
 
     def samples(
@@ -84,14 +114,14 @@ class SimulatedStream:
     ) -> tuple[Array, Array]:
         """Times (count,) and values (count, positions and efforts); `change` adds to parameters by name."""
         index = first + np.arange(count)
-        values = self._period(tuple((change or {}).items()))[index % len(self.regressor)]
+        values = self._cycle_values(tuple((change or {}).items()))[index % len(self.regressor)]
         n = len(self.center)
         values[:, n:] += self.noise * np.sqrt(3) * rng.uniform(-1, 1, (count, values.shape[1] - n))
         return index / self.rate, values
 
     @cached_property
-    def _period(self) -> Any:
-        """Positions and efforts of one period without errors, by what is added to the parameters."""
+    def _cycle_values(self) -> Any:
+        """Positions and efforts of one cycle without errors, by what is added to the parameters."""
 
         @lru_cache(maxsize=4)
         def values(change: tuple[tuple[str, float], ...]) -> Array:
@@ -146,6 +176,12 @@ class SimulatedStream:
     def model(self) -> WatchedModel:
         """The identified robot as it is watched."""
         return WatchedModel.of(self.identified())
+
+
+def _smooth_step(x: Array) -> tuple[Array, Array, Array]:
+    """A polynomial of degree five from 0 at x ≤ 0 to 1 at x ≥ 1, and its first two derivatives, which vanish there."""
+    x = np.clip(x, 0.0, 1.0)
+    return x**3 * (10 - 15 * x + 6 * x**2), 30 * x**2 * (1 - x) ** 2, 60 * x * (1 - x) * (1 - 2 * x)
 
 
 def _independent(W: Array) -> list[int]:

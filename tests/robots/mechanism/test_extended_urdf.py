@@ -27,6 +27,7 @@ FREEDOMS = {
     "cassie_like": (7, 5),
     "disney_like": (9, 6),
     "digit_like": (9, 6),
+    "wl16_like": (12, 6),
 }
 """Freedoms and motors of public models that close: the others move rods about their axes, or halves of pins."""
 
@@ -185,7 +186,7 @@ def test_a_public_model_is_examined_and_regrouped():
     assert (values > 1e-9 * values[0]).sum() == known.rank
 
 
-@pytest.mark.parametrize("key", ["five-bar", "delta", "3-rrr"])
+@pytest.mark.parametrize("key", ["five-bar", "delta", "3-rrr", "h4"])
 def test_what_we_write_is_read_back_by_us_and_by_pinocchio(tmp_path, key, rng):
     files = export(named_model(key), "urdf", bodies="nominal", verify=False).files
     for name, content in files.items():
@@ -194,11 +195,13 @@ def test_what_we_write_is_read_back_by_us_and_by_pinocchio(tmp_path, key, rng):
     written = named_model(key).dynamics.robot
     read = read_extended_urdf(path)
     assert read.actuated == tuple(written.mechanism.actuated)
+    robot, other = read_mechanism_robot(path), Constrained(path)
     equations = written.controller_equations()
-    home = tuple(f"{value:.12g}" for value in equations.home[list(equations.actuated)])
-    robot = read_mechanism_robot(path, Stated(home=home))
+    np.testing.assert_allclose(robot.home, equations.home[list(equations.actuated)], atol=1e-12)
     assert assembled(robot.mechanism).mobility == len(written.mechanism.actuated)
-    efforts_, gap, opening, _ = compare(robot, Constrained(path), rng)
+    ours, theirs = base_ranks(robot, other, rng)
+    assert ours == theirs
+    efforts_, gap, opening, _ = compare(robot, other, rng)
     assert efforts_ < 1e-9
     assert gap < 1e-10
     assert opening < 1e-10
@@ -226,6 +229,9 @@ TREE = """<robot name="r"><link name="floor"/><link name="a"/><link name="b"/>
         ("closed_loop: [[q1, b]]\njoint_name: [q2]\njoint_type: [HELIX]", "must be one of SPHERICAL, FIXED, CARDAN"),
         ("closed_loop: [[q1, b]]\njoint_name: [q2]", "lists of equal length"),
         ("closed_loop: [[q1, b]]\narmature: {q1: -1}", "inertias that are not negative"),
+        ("closed_loop: [[q1, b]]\nstart: {q7: 1}", "'start': no coordinate is called 'q7'"),
+        ("closed_loop: [[q1, b]]\nstart: {q1: .inf}", "'start' must be a table of joints and of finite numbers"),
+        ("closed_loop: [[q1, b]]\nstart: [1, 2]", "'start' must be a table of joints"),
         ("closed_loop: [[q1, b]]\ngravity: [0, 0]", "'gravity' must be three finite numbers"),
     ],
 )

@@ -1,8 +1,9 @@
 """Extended URDF: a URDF file of the tree that remains when loops are cut, and a YAML file of the frames to join."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, takewhile
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,8 @@ from gough.robots.mechanism.imports.urdf import UrdfTree, read_tree
 from gough.robots.mechanism.parts import BASE, FREEDOMS, HELD, Closure, Freedom, Joint, Kind
 from gough.robots.mechanism.placement import Vector, vector
 
-KEYS = ("closed_loop", "type", "name_mot", "joint_name", "joint_type", "armature", "gravity")
-"""The keys of the YAML file [BMM25, §3]; armature and gravity are those of the export of gough."""
+KEYS = ("closed_loop", "type", "name_mot", "joint_name", "joint_type", "armature", "gravity", "start")
+"""The keys of the YAML file [BMM25, §3]; armature, gravity and start are those of the export of gough."""
 _HELD = {"3d": HELD["point"], "6d": HELD["frame"]}
 _KINDS: dict[str, Kind] = {"spherical": "spherical", "fixed": "fixed", "cardan": "universal"}
 
@@ -27,6 +28,8 @@ def read_extended_urdf(path: str | Path) -> Imported:
     `closed_loop` lists pairs of frames that coincide, each by the name of a joint or link of the URDF file, and `type`
     whether they share their origin (3d) or all of their placement (6d, the default). `name_mot` lists the actuated
     joints. `joint_name` and `joint_type` replace joints: SPHERICAL, FIXED, or CARDAN, a turn about x and one about y.
+    `start` has coordinates of a closed position, from which the search for home begins; `armature` has the inertias of
+    rotors.
 
     Raises:
         InputError: a file cannot be read, or names what the other does not have.
@@ -89,7 +92,7 @@ def _joined(tree: UrdfTree, stated: Mapping[str, Any], pairs: Sequence[tuple[str
     )
     return replace(
         tree.imported,
-        joints=tuple(_with_rotors(joints, stated.get("armature", {}), coordinates)),
+        joints=tuple(_with_freedoms(joints, stated, coordinates)),
         closures=(*tree.imported.closures, *closures),
         actuated=tuple(motors),
         gravity=_gravity(stated.get("gravity", list(tree.imported.gravity))),
@@ -163,16 +166,13 @@ def _replaced(joints: Sequence[Joint], stated: Mapping[str, Any]) -> list[Joint]
     ]
 
 
-def _with_rotors(joints: Sequence[Joint], armature: Any, coordinates: Sequence[str]) -> list[Joint]:
-    is_table = isinstance(armature, Mapping) and all(
-        isinstance(value, int | float) and value >= 0 for value in armature.values()
-    )
-    require(is_table, "'armature' must be a table of joints and of inertias that are not negative")
-    for name in armature:
-        require_known(name, coordinates, "'armature': no coordinate is called")
+def _with_freedoms(joints: Sequence[Joint], stated: Mapping[str, Any], coordinates: Sequence[str]) -> list[Joint]:
+    """The joints with the inertias of rotors and the starts of their coordinates."""
+    rotors = _table(stated, "armature", coordinates, "inertias that are not negative", lambda value: value >= 0)
+    starts = _table(stated, "start", coordinates, "finite numbers", isfinite)
 
     def freedom(name: str, known: Freedom) -> Freedom:
-        return replace(known, rotor=float(armature[name])) if name in armature else known
+        return replace(known, rotor=rotors.get(name, known.rotor), start=starts.get(name, known.start))
 
     return [
         replace(joint, freedoms=tuple(map(freedom, joint.coordinates, joint.freedoms)))
@@ -180,6 +180,20 @@ def _with_rotors(joints: Sequence[Joint], armature: Any, coordinates: Sequence[s
         else joint
         for joint in joints
     ]
+
+
+def _table(
+    stated: Mapping[str, Any], key: str, coordinates: Sequence[str], what: str, is_fine: Callable[[float], bool]
+) -> dict[str, float]:
+    """Numbers by coordinate under a key of the file."""
+    table = stated.get(key, {})
+    is_table = isinstance(table, Mapping) and all(
+        isinstance(value, int | float) and is_fine(value) for value in table.values()
+    )
+    require(is_table, f"'{key}' must be a table of joints and of {what}")
+    for name in table:
+        require_known(name, coordinates, f"'{key}': no coordinate is called")
+    return {name: float(value) for name, value in table.items()}
 
 
 def _gravity(value: Any) -> Vector:
