@@ -24,7 +24,7 @@ import numpy as np
 
 from gough.robots import H4, FiveBar, Hexapod
 from gough.watch import Channels, Journal, Session, Watcher, WatchOptions
-from gough.watch.example import SimulatedStream
+from gough.watch.example import PERIOD, SimulatedStream
 from gough.watch.model import WatchedModel
 from gough.watch.rows import Rows
 from gough.watch.server import LivePage
@@ -250,13 +250,7 @@ def delay(runs: float = 5) -> None:
     """What a delay of the efforts by 2 ms can tell: the Cramér–Rao bound, the size in the tests, longer blocks."""
     for noise in (0.02, 0.05, 0.1):
         stream = SimulatedStream(noise=noise)
-        theta = stream.parameters
-        W = stream.regressor
-        slope = np.gradient(W @ theta, 1 / stream.rate, axis=0).ravel()
-        columns = W.reshape(len(slope), -1)[:, [stream.robot.names.index(each) for each in stream.identified().columns]]
-        left = slope - columns @ np.linalg.lstsq(columns, slope, rcond=None)[0]
-        seconds = len(W) / stream.rate
-        known, unknown = (noise / np.sqrt(float(each @ each) / seconds) for each in (slope, left))
+        known, unknown = _cramer_rao(stream)
         dynamics = stream.identified()
         model = WatchedModel.of(dynamics)
         watcher = Watcher(model, WatchOptions(np.array(dynamics.bound), rate=stream.rate, learn=30.0))
@@ -277,6 +271,22 @@ def delay(runs: float = 5) -> None:
                 for seed in range(int(runs))
             ]
             print(f"  {options}: {_summary([each for each in found if each is not None], int(runs))}", flush=True)
+
+
+def _cramer_rao(stream: SimulatedStream) -> tuple[float, float]:
+    """The least σ of a delay from one second of samples outside of reversals: of known and of unknown parameters.
+
+    Errors of the samples are white, and slopes of the efforts are in the band of the filter: a filtered row has the
+    information of all samples up to the next row.
+    """
+    rows = stream.rows(PERIOD + 1.0, np.random.default_rng(0))
+    slope = np.gradient(rows.W @ stream.parameters, rows.times, axis=0)[rows.kept]
+    W = rows.W[rows.kept][:, [stream.robot.names.index(each) for each in stream.identified().columns]]
+    left = slope - W @ np.linalg.lstsq(W, slope, rcond=None)[0]
+    samples = stream.rate * float(np.diff(rows.times).mean())  # for each row
+    seconds = len(rows) * float(np.diff(rows.times).mean())
+    known, unknown = (float(stream.noise / np.sqrt(samples * (x @ x) / seconds)) for x in (slope, left))
+    return known, unknown
 
 
 def _both(watch: Callable[[Rows], Any], rival: "Rival") -> Callable[[Rows], Any]:

@@ -169,7 +169,7 @@ def test_bad_files(tmp_path, rng):
         read_poses(tmp_path / "none.csv")
     blank = (tmp_path / "n.csv").read_text().splitlines()
     (tmp_path / "blank.csv").write_text("\n".join([*blank[:5], "," + blank[5].split(",", 1)[1], *blank[6:]]))
-    with pytest.raises(InputError, match=r"pose 4 \(line 6\) .*, column 'x' is empty or NaN: leave that pose out"):
+    with pytest.raises(InputError, match=r"row 5 \(line 6\), column 'x' is empty or NaN: leave that pose out"):
         read_poses(tmp_path / "blank.csv")
 
 
@@ -227,7 +227,7 @@ def test_places_are_the_lines_of_the_file_for_reader_and_checker_alike(tmp_path)
     within = RawTable.of_csv(b'x,y\n1,c\n2,"a\rb"\n')
     assert (within.lines, within.place(1)) == ((), "row 2")
     path.write_text(text.replace("0,0,3,1", "0,0,3,nan"))
-    with pytest.raises(InputError, match=r"pose 3 \(line 10\) .*, column 'l1' is empty or NaN.*exclude = \[3\]"):
+    with pytest.raises(InputError, match=r"row 4 \(line 10\), column 'l1' is empty or NaN.*exclude = \[3\]"):
         read_poses(path, chains=1)
 
 
@@ -251,7 +251,7 @@ def test_what_is_no_covariance_is_refused():
 def test_poses_without_a_number_are_dropped_if_asked_for(tmp_path):
     path = tmp_path / "poses.csv"
     path.write_text("x,y,z,l1,l2,l3\n0,0,0.3,0.1,0.1,0.1\n0.01,0,0.3,,0.2,0.1\n0.02,0,0.3,0.1,0.2,0.3\n")
-    with pytest.raises(InputError, match=r"pose 1 \(line 3\) .*, column 'l1' is empty or NaN.*missing ="):
+    with pytest.raises(InputError, match=r"row 2 \(line 3\), column 'l1' is empty or NaN.*missing ="):
         read_poses(path, chains=3)
     poses = read_poses(path, chains=3, missing="drop")
     assert poses.places == ("line 2", "line 4")

@@ -263,3 +263,25 @@ def test_wide_files_are_read_in_part(tmp_path):
     heads = ["time", *(f"c{i}" for i in range(300))]
     path = csv_of(tmp_path, ",".join(heads) + "\n" + "".join(f"{k},{','.join(['x'] * 299)},{k}\n" for k in range(3)))
     assert read_recording(path, columns={"last": "c299"})["last"].tolist() == [0.0, 1.0, 2.0]
+
+
+@pytest.mark.parametrize("form", ["{:.6f}", "{!r}", "{:.5e}"])
+def test_a_file_that_is_cut_inside_its_last_number_is_noted(tmp_path, form):
+    """All its rows have all their cells: only the digits of the last number tell."""
+    rows = "\n".join(f"{k / 100:.2f},{form.format(float(np.sin(0.3 * k + 0.1)) / 7)}" for k in range(50))
+    path = tmp_path / "run.csv"
+    for text, is_cut in ((rows, False), (rows + "\n", False), (rows[:-4], True), (rows[:-4] + "\n", False)):
+        path.write_text("time,q1\n" + text)
+        recording = read_recording(path)
+        assert len(recording) == 50
+        assert any("line 51 has no end" in remark for remark in recording.remarks) is is_cut
+
+
+def test_decimal_commas_and_whole_numbers_are_no_reason_to_call_a_file_cut(tmp_path):
+    path = tmp_path / "run.csv"
+    path.write_text("time;q1\n" + "\n".join(f"{k / 100:.2f};{k / 7:.4f}".replace(".", ",") for k in range(50)))
+    assert not any("no end" in remark for remark in read_recording(path).remarks)
+    path.write_text(path.read_text()[:-2])
+    assert any("no end" in remark for remark in read_recording(path).remarks)
+    path.write_text("time,q1\n" + "\n".join(f"{k},{100 + k % 7}" for k in range(50))[:-1])
+    assert not any("no end" in remark for remark in read_recording(path).remarks)

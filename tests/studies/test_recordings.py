@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+from gough.cli.app import run
 from gough.core.errors import InputError
 from gough.studies import IdentificationStudy
 
@@ -92,3 +93,18 @@ def test_repeats_are_not_bridged(tmp_path):
     study.path.write_text(study.path.read_text().replace("[preparation]\ncutoff", '[repeats]\nperiod = "1 s"\n#'))
     with pytest.raises(InputError, match=r"line 4, \[data\] missing: repeats are not filtered"):
         IdentificationStudy.read(study.path).identify()
+
+
+def test_a_gain_asks_for_voltages_and_says_so(tmp_path, capsys):
+    rows = "\n".join(f"{k / 100:.2f},{k},{k},{k},{k}" for k in range(99))
+    (tmp_path / "run.csv").write_text(f"time,q1,q2,tau1,tau2\n{rows}\n")
+    study = '[robot]\nfamily = "five-bar"\n[[data.recordings]]\nfile = "run.csv"\n[efforts]\ngain = [2.0]\n'
+    (tmp_path / "study.toml").write_text(study)
+    assert run(["identify", str(tmp_path / "study.toml")]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert "has no column 'V1'" in told
+    assert "[efforts] states a gain, which makes efforts of voltages, expected in the columns V1, V2" in told
+    assert "leave out gain if the files have efforts" in told
+    (tmp_path / "study.toml").write_text(study.replace("[efforts]\ngain = [2.0]\n", '[data.columns]\ntau1 = "u"\n'))
+    assert run(["identify", str(tmp_path / "study.toml")]) == 2
+    assert "states a gain" not in capsys.readouterr().err

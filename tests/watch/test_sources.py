@@ -250,3 +250,19 @@ def test_checkpoints_are_exact_and_damage_is_noticed(tmp_path):
     path.write_bytes(data.replace(b"x", b"y", 1)[:-1])
     with pytest.raises(InputError, match="no checkpoint"):
         load_checkpoint(path)
+
+
+def test_a_last_line_that_is_cut_off_is_no_sample():
+    """A complete last line without its end is one; JSON tells by itself whether it is complete."""
+    channels = Channels("time", {"q1": "q1"}, {}, {"q1": "rad"})
+    text = "time,q1\n" + "\n".join(f"{k / 100:.2f},{k / 7:.6f}" for k in range(20))
+    for data, count, bad in ((text, 20, 0), (text + "\n", 20, 0), (text[:-3], 19, 1), (text[:-12], 19, 1)):
+        decoder = LineDecoder(channels, "a.csv")
+        found, last = decoder.take(data.encode()), decoder.end()
+        assert len(found.times) + len(last.times) == count
+        assert len(last.bad) == bad
+    assert "seems cut off" in last.bad[0][1] or "cells" in last.bad[0][1]
+    rows = "\n".join(f'{{"time": {k / 100:.2f}, "q1": {k / 7:.6f}}}' for k in range(20))
+    for data, count in ((rows, 20), (rows[:-3], 19)):
+        decoder = LineDecoder(channels, "a.json")
+        assert len(decoder.take(data.encode()).times) + len(decoder.end().times) == count

@@ -15,6 +15,7 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.core.errors import InputError, require
 from gough.data.capture_csv import captured
+from gough.data.cut_lines import seems_cut
 from gough.data.sources import MASK, require_kind
 
 _SEPARATORS = (",", ";", "\t")
@@ -24,6 +25,8 @@ _DECIMAL_COMMA = re.compile(rb"\d,\d")
 _NOT_THERE = {"", "nan", "na", "n/a", "#n/a", "#nv", "null", "none", "-", "--"}
 _INFINITE = re.compile(r"[+-]?(?:inf|infinity|∞)", re.IGNORECASE)
 _BLOCK = 1 << 18
+_LOOKED_AT = 1 << 14
+"""Bytes at the end of a file that tell whether it is cut off."""
 
 
 class CsvSource:
@@ -119,6 +122,21 @@ class CsvSource:
             if number == row:
                 return f"row {row + 1} (line {line})"
         return f"row {row + 1}"
+
+    @property
+    def note(self) -> str:
+        """That the file seems to be cut off inside of its last number; empty if it does not."""
+        if self._data.endswith((b"\n", b"\r")):
+            return ""
+        end = self._data[max(self._begin, self._end - _LOOKED_AT) : self._end]
+        *others, last = end.decode("utf-8", "replace").split("\n")
+        if not seems_cut(last, others[1:], self._separator):
+            return ""
+        line = self._data.count(b"\n") + 1
+        return (
+            f"line {line} has no end, and '{last.strip()[-20:]}' has fewer digits than the lines before it: the file "
+            "seems to be cut off there; copy it again, or delete that line"
+        )
 
     def places(self, rows: int) -> tuple[str, ...]:
         """Lines of the first rows."""

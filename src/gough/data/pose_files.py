@@ -12,7 +12,7 @@ from gough.core.errors import InputError, nearest, require
 from gough.core.euler import CONVENTIONS, axes_of, from_euler
 from gough.core.files import new_file
 from gough.core.rotations import exp, from_quaternion, to_quaternion
-from gough.core.text import number, pose_label, poses_listed
+from gough.core.text import number, poses_listed
 from gough.core.units import LARGEST, factor_between, in_si
 from gough.data.expanded_uncertainty import COVERAGE, rotation_covariance, standard_deviations
 from gough.data.formats import opened
@@ -93,7 +93,7 @@ def read_poses(
     reader = _Reader(Path(path), dict(columns or {}), dict(units or {}), chains, heads)
     if readings is not None:
         reader.read_from(Path(readings))
-    notes: list[str] = []
+    notes: list[str] = [*filter(None, [getattr(reader.source, "note", "")])]
     one_of(missing, "missing", ("refuse", "drop"))
     reader.leave_out(exclude, notes)
     if missing == "drop":
@@ -261,11 +261,11 @@ class _Reader:
             bad = np.flatnonzero(~(abs(values[:, i]) < LARGEST))
             if bad.size:
                 row = int(bad[0]) if self.kept is None else int(np.flatnonzero(self.kept)[bad[0]])
-                label = pose_label(row, self.source.places(row + 1))
                 wrong = "is empty or NaN" if np.isnan(values[bad[0], i]) else "is not a finite number"
                 raise InputError(
-                    f"{self.path}: pose {label} (counted from 0), column '{head}' {wrong}: leave that pose out "
-                    f'(exclude = [{row}] in [poses]), or all such poses with missing = "drop"; '
+                    f"{self.path}: {self.source.place(row)}, column '{head}' {wrong}: leave that pose out "
+                    f"(exclude = [{row}] in [poses], where poses count from 0), or all such poses with "
+                    'missing = "drop"; '
                     '[measurements] with an instrument of kind = "pose" uses the other cells of such poses'
                 )
             unit = unit_of(head, self.units.get(group), self.path)

@@ -13,6 +13,7 @@ from gough.core.files import new_file
 from gough.core.units import in_si
 from gough.data.array_sources import write_mat, write_npz
 from gough.data.channel_groups import GroupedSource, GroupSource
+from gough.data.csv_source import CsvSource
 from gough.data.formats import opened_recording
 from gough.data.parquet_source import write_csv, write_parquet
 from gough.data.recording import Recording
@@ -114,7 +115,9 @@ def _of_source(source: Source, path: Path, stated: _Stated) -> Recording:
     require(good, f"{path}: its rate must be a positive number of Hz, not {source.rate}")
     chosen = _layout(source, path, columns=stated.columns, units=stated.units, time=stated.time, rate=stated.rate)
     rate = source.rate if stated.rate is None else stated.rate
-    return _recording(source, chosen, path, rate, missing=stated.missing != "refuse", resample=stated.resample)
+    recording = _recording(source, chosen, path, rate, missing=stated.missing != "refuse", resample=stated.resample)
+    note = source.note if isinstance(source, CsvSource) else ""
+    return replace(recording, notes=(*recording.notes, note)) if note else recording
 
 
 def _of_groups(file: GroupedSource, stated: _Stated) -> Recording:

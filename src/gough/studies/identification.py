@@ -1,6 +1,7 @@
 """Identification studies: robot, recordings, preparation and methods in one TOML file."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
@@ -411,7 +412,7 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
                     if channel not in allowed:
                         known_ones = ", ".join(filter(None, allowed))
                         raise InputError(f"no channel is called so{nearest(channel, allowed)} ({known_ones})")
-        with self.at(*place, "file"):
+        with self.at(*place, "file"), self._voltages(efforts):
             recording = read_recording(
                 self.path.parent / source.file,
                 columns={channel: data.columns.get(channel, channel) for channel in wanted},
@@ -426,6 +427,22 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
         units = [unit or known.get(name, "") for name, unit in zip(recording.names, recording.units, strict=True)]
         with self.at(*place, "begin" if source.end is None else "end"):
             return replace(recording, units=tuple(units)).between(source.begin, source.end)
+
+    @contextmanager
+    def _voltages(self, channels: Sequence[str]) -> Iterator[None]:
+        """Say that a gain asks for voltages, where a file has no columns for them."""
+        try:
+            yield
+        except InputError as error:
+            columns = [self.table.data.columns.get(name, name) for name in channels]
+            lacks = any(f"no column '{column}'" in str(error) for column in columns)
+            if self.table.efforts.gain is None or not lacks:
+                raise
+            raise InputError(
+                f"{error}. [efforts] states a gain, which makes efforts of voltages, expected in the columns "
+                f"{', '.join(columns)}: name theirs (channels in [efforts], or [data.columns]), or leave out gain if "
+                "the files have efforts"
+            ) from error
 
     def _identify_repeats(self, table: RepeatsTable, on_step: Callable[[Phase], object]) -> IdentifiedRepeats:
         """Read the repeats, identify by every estimator, and validate the model on other motions."""

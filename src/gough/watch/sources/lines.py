@@ -12,10 +12,13 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.core.errors import InputError, require
 from gough.core.units import LARGEST, factor_between, in_si
+from gough.data.cut_lines import seems_cut
 from gough.data.sources import find_column, require_unique, split_head, unit_of
 
 LONGEST = 1 << 16
 """Bytes of a line; what is longer is no sample."""
+_LOOKED_AT = 1 << 12
+"""Bytes of complete lines with which a last line without its end is compared."""
 _SEPARATORS = ",;\t"
 _NUMBER = re.compile(rb"[ \t]*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?[ \t]*")
 _MISSING = frozenset({"", "nan", "na", "null", "none", "-"})
@@ -89,6 +92,8 @@ class LineDecoder:
         self.head = ""
         """The line of the columns' names; "{" for JSON."""
         self._rest = b""
+        self._before = b""
+        """The last lines that were complete."""
         self._separator = ","
         self._chosen: list[int] = []
         self._cells = 0
@@ -105,6 +110,7 @@ class LineDecoder:
         data = self._rest + data
         end = data.rfind(b"\n") + 1
         self._rest = data[end:]
+        self._before = data[max(0, end - _LOOKED_AT) : end] if end else self._before
         require(
             len(self._rest) <= LONGEST,
             f"{self.name}, line {self.n_lines + 1} is longer than {LONGEST} bytes: expected CSV or JSON lines",
@@ -112,8 +118,17 @@ class LineDecoder:
         return self._decoded(data[:end])
 
     def end(self) -> Decoded:
-        """The samples of a last line without its end."""
+        """The samples of a last line without its end, unless it seems to be cut off inside of a number."""
         data, self._rest = self._rest, b""
+        others = self._before.decode("utf-8", "replace").split("\n")[1:-1]
+        if (
+            data.strip()
+            and self.head not in ("", "{")
+            and seems_cut(data.decode("utf-8", "replace"), others, self._separator)
+        ):
+            self.n_lines += 1
+            fault = "has no end and fewer digits than the lines before it: it seems cut off, and is left out"
+            return Decoded(np.zeros(0), np.zeros((0, len(self.channels.names))), [(self.n_lines, fault)])
         return self._decoded(data + b"\n" if data.strip() else b"")
 
     def _decoded(self, data: bytes) -> Decoded:
