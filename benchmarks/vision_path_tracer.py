@@ -35,7 +35,7 @@ ROWS = {
     "lamp and glossy paper, γ 2.2": {"sky": 0.0, "lamp": LAMP, "gloss": 0.3, "gamma": 2.2},
 }
 NOISE = 1.0
-EXPOSURES, CHUNK = 2, 40
+CHUNK = 40
 
 
 def views(n, rng):
@@ -77,14 +77,14 @@ def exposed(linear, gamma, rng):
     return np.clip(np.rint(255 * (np.clip(level, 0, 255) / 255) ** (1 / gamma)), 0, 255).astype(np.uint8)
 
 
-def squares_of(poses, images, gamma, rng, reasons):
-    """For each image that is measured, error² over covariance: the mean of two exposures; and the errors (n, 6)."""
-    squares, errors = [], []
+def squares_of(poses, images, light, exposures, rng):
+    """For each image that is measured, error² over covariance: the mean of its exposures; the errors (n, 6); refusals."""
+    squares, errors, reasons = [], [], Counter()
     for (R, t), linear in zip(poses, images, strict=True):
         own = []
-        for _ in range(EXPOSURES):
+        for _ in range(exposures):
             try:
-                pose = measure_pose(exposed(linear, gamma, rng), TARGET, CAMERA)
+                pose = measure_pose(exposed(linear, light["gamma"], rng), TARGET, CAMERA)
             except ImageRefused as refused:
                 reasons[str(refused)] += 1
                 continue
@@ -93,7 +93,7 @@ def squares_of(poses, images, gamma, rng, reasons):
             own.append(error @ np.linalg.solve(pose.covariance, error))
         if own:
             squares.append(np.mean(own))
-    return np.array(squares), np.array(errors)
+    return np.array(squares), np.array(errors), reasons
 
 
 @one_blas_thread()
@@ -103,6 +103,7 @@ def main(arguments):
     )
     parser.add_argument("python", help="interpreter of an environment with mitsuba")
     parser.add_argument("--images", type=int, default=16, help="of each kind of light")
+    parser.add_argument("--exposures", type=int, default=2, help="of each image, with noise of their own")
     parser.add_argument("--variant", default="scalar_rgb", help="of mitsuba")
     parser.add_argument("--seed", type=int, default=3)
     parser.add_argument("--folder", type=Path, default=Path("path-tracer"), help="for the images")
@@ -111,9 +112,8 @@ def main(arguments):
     rng = np.random.default_rng(given.seed)
     poses, rows = views(given.images, rng), []
     for name, light in ROWS.items():
-        reasons = Counter()
         images = rendered(given.python, given.variant, given.folder, poses, light)
-        squares, errors = squares_of(poses, images, light["gamma"], rng, reasons)
+        squares, errors, reasons = squares_of(poses, images, light, given.exposures, rng)
         spread = np.std(squares) / np.sqrt(max(len(squares), 1))
         rms = 1e6 * np.sqrt(np.mean(np.square(errors), axis=0)[:3]) if len(errors) else np.full(3, np.nan)
         rows.append([name, str(len(squares)), str(sum(reasons.values())), f"{np.mean(squares):.2f} ± {spread:.2f}",

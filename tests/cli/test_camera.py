@@ -182,7 +182,7 @@ def test_an_interrupted_measurement_keeps_what_was_measured(place, calibrated, t
 def test_camera_files_are_converted(calibrated, tmp_path, capsys):
     source, ros, back = str(calibrated / "camera.toml"), str(tmp_path / "camera.yaml"), tmp_path / "back.toml"
     assert run(["camera", "convert", source, ros, "--format", "ros"]) == 0
-    assert "covariance and noise of the calibration are not in it" in capsys.readouterr().out
+    assert "covariance, noise and response of the calibration are not in it" in capsys.readouterr().out
     assert run(["camera", "convert", ros, str(back)]) == 0
     assert (read_camera(back)[0].parameters == read_camera(source)[0].parameters).all()
     assert run(["camera", "convert", ros, str(back)]) == 2

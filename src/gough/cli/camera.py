@@ -163,7 +163,7 @@ def convert(
 ) -> None:
     """Convert a camera file between gough, OpenCV, ROS and Kalibr. A lens that the format cannot represent is refused.
 
-    Only gough's format has the covariance and the noise of the calibration.
+    Only gough's format has the covariance, the noise and the response of the calibration.
     """
     suffix = out.suffix.lower()
     form = form or {".toml": "gough", ".xml": "opencv"}.get(suffix)
@@ -174,8 +174,8 @@ def convert(
     with new_file(out) as file:
         file.write(text.encode())
     say(f"Wrote {out} ({form}).")
-    if form != "gough" and lens.covariance is not None:
-        say(f"The covariance and noise of the calibration are not in it: keep {source}.")
+    if form != "gough" and (lens.covariance is not None or lens.response != 1):
+        say(f"The covariance, noise and response of the calibration are not in it: keep {source}.")
 
 
 def _size(text: str) -> tuple[int, int]:
