@@ -44,6 +44,7 @@ NOISE = 0.01  # px
 READING = 1e-5  # m
 VIEWS, POSES = 16, 40
 PRINTED = (1e-4, 0.0)  # standard deviation of printed dots, m
+OFF = 0.05  # relative standard deviation of the exponent of a released response
 COMPARED = 5  # every fifth campaign is calibrated in other ways too
 
 
@@ -52,11 +53,11 @@ def seen(lens, target, R, t, rng):
     return Sighting(np.arange(len(pixels)), pixels + rng.normal(0, NOISE, pixels.shape), np.full(len(pixels), NOISE))
 
 
-def photographed(lens, target, R, t, rng, *, gamma=1.0):
+def photographed(lens, target, R, t, rng, *, gamma=1.0, response=1.0):
     """As `seen`, but found in a rendered image with vignetting, blur, noise and a response; None where refused."""
     made = Conditions(vignetting=0.3, gradient=(0.2, -0.1), noise=rng.uniform(1.5, 3.0), gamma=gamma)
     with suppress(ImageRefused):
-        return find_target(render(lens, target, R, t, made, rng).image, SHEET)
+        return find_target(render(lens, target, R, t, made, rng).image, SHEET, response=response)
     return None
 
 
@@ -107,12 +108,14 @@ def without_similarity(points, rng, sigma):
     return (errors.ravel() - Q @ (Q.T @ errors.ravel())).reshape(errors.shape)
 
 
-def judged(print_sigma: float, k: int, gamma: float | None, rng: np.random.Generator) -> dict:
+def judged(print_sigma: float, k: int, gamma: float | None, off: float | None, rng: np.random.Generator) -> dict:
     """Share of the intervals that hold the truth, χ², and whether the calibration is refuted, for each way.
 
-    With the exponent of a response, centroids are found in rendered images.
+    With the exponent of a response, centroids are found in rendered images; if the relative standard deviation `off` of
+    its estimate is given, too, in linear light.
     """
-    look = seen if gamma is None else partial(photographed, gamma=gamma)
+    response = 1.0 if off is None or gamma is None else gamma * float(np.exp(off * rng.normal()))
+    look = seen if gamma is None else partial(photographed, gamma=gamma, response=response)
     try:
         truth, answers, refused = campaign(rng, print_sigma, compared=gamma is None and k % COMPARED == 0, seen=look)
     except InputError as error:
@@ -132,11 +135,16 @@ def main(arguments=("--campaigns", "100")):
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rendered", action="store_true", help="Find centroids in rendered images.")
     parser.add_argument("--gamma", type=float, default=1.0, help="Exponent of the response of rendered images.")
+    parser.add_argument("--released", action="store_true", help="Compute centroids in linear light.")
     add_options(parser, "vision-coverage.jsonl")
     given = parser.parse_args(list(arguments))
     printed = PRINTED[:1] if given.rendered else PRINTED
     gamma = given.gamma if given.rendered else None
-    tasks = {f"{sigma:g} {k}": (sigma, k, gamma) for sigma in printed for k in range(given.campaigns)}
+    tasks = {
+        f"{sigma:g} {k}": (sigma, k, gamma, OFF if given.released else None)
+        for sigma in printed
+        for k in range(given.campaigns)
+    }
     results = results_of(Campaign(judged, tasks, seed=given.seed), given)
     for sigma in printed:
         inside, chi, refuted, without_pose = {}, {}, {}, 0

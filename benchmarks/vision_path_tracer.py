@@ -78,7 +78,7 @@ def exposed(linear, gamma, rng):
 
 
 def squares_of(poses, images, light, exposures, rng):
-    """For each measured image, error² over covariance (mean of its exposures); the errors (n, 6); reasons of refusals."""
+    """For each measured image, error² over covariance (mean of its exposures); the errors (n, 6); refusals."""
     squares, errors, reasons = [], [], Counter()
     for (R, t), linear in zip(poses, images, strict=True):
         own = []
