@@ -155,10 +155,12 @@ def speed(repeats=12):
     parameters = cv2.SimpleBlobDetector_Params()
     parameters.blobColor = 255
     detector = cv2.SimpleBlobDetector_create(parameters)
+    bent = replace(CAMERA, response=2.2)
     work = {
         "cv2.SimpleBlobDetector, spots alone": detector.detect,
         "gough, spots and their numbers": lambda image: find_target(image, TARGET, CAMERA),
         "gough, pose with covariance": lambda image: measure_pose(image, TARGET, CAMERA),
+        "gough, pose in linear light": lambda image: measure_pose(image, TARGET, bent),
     }
     times = {name: [] for name in work}
     for _ in range(repeats):

@@ -139,7 +139,7 @@ def find_spots(image: Image, *, bright: bool = True, response: float = 1.0) -> S
 def _light(image: Image, response: float, top: int) -> Image:
     """The light of pixels, in steps of 16 bits, from levels up to `top`."""
     of_level = np.rint(_BRIGHTEST * (np.arange(top + 1) / top) ** response).astype(np.uint16)
-    return np.asarray(of_level[image])
+    return np.asarray(opencv().LUT(image, of_level) if image.dtype == np.uint8 else np.take(of_level, image))
 
 
 def _without_frames(shapes: Array) -> Array:
