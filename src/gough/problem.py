@@ -1,6 +1,6 @@
 """Problems: unknowns related to measurements whose noise is stated."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -224,12 +224,19 @@ class NonlinearProblem(ArrayValue):
     def linearize(self, at: Any) -> LinearProblem:
         """The tangent problem at θ = `at`; its noise is that of m propagated, J_m Σ J_mᵀ."""
         theta = array(at, "the point of linearization", ndim=1)
-        f = self.equations.residuals(theta, self.measured)
-        J_theta, J_m = self.equations.jacobians(theta, self.measured)
+        f, J_theta, J_m = _values_and_derivatives(self.equations, theta, self.measured)
         W = J_theta.reshape(f.size, len(self.unknowns))
         groups = self.groups or Groups(tuple(f"equation {i + 1}" for i in range(f.shape[1])))
         tangent = LinearProblem(W, W @ theta - f.reshape(-1), self.unknowns, _pushed(self.noise, J_m), groups)
         return tangent if self.kept is None else tangent.select(self.kept.reshape(-1))
+
+
+def _values_and_derivatives(equations: Equations, theta: Array, measured: Array) -> tuple[Array, Array, Array]:
+    """Residuals and both Jacobians, from one evaluation where the equations have one for them (`both`)."""
+    both: Callable[[Array, Array], tuple[Array, Array, Array]] | None = getattr(equations, "both", None)
+    if both is not None:
+        return both(theta, measured)
+    return equations.residuals(theta, measured), *equations.jacobians(theta, measured)
 
 
 def _pushed(noise: Gaussian, J: Array) -> Gaussian:

@@ -49,7 +49,7 @@ class Unknowns(ArrayValue):
         names = tuple(self.names)
         require(all(isinstance(n, str) and n.strip() for n in names), "names must be non-empty strings")
         require_encodable(names, "name of an unknown")
-        twice = sorted({n for n in names if names.count(n) > 1})
+        twice = sorted({n for n in names if names.count(n) > 1}) if len(set(names)) < len(names) else []
         require(not twice, f"names must differ, but {', '.join(map(repr, twice))} stands more than once")
         units = tuple(self.units) or ("",) * len(names)
         require(len(units) == len(names), f"{len(names)} unknowns have {len(units)} units; give one each, or none")
@@ -92,6 +92,8 @@ class Unknowns(ArrayValue):
 
     def select(self, names: Sequence[str]) -> "Unknowns":
         """These unknowns only, in this order."""
+        if tuple(names) == self.names:
+            return self
         axes = [self.index(name) for name in names]
         assert self.prior is not None
         return Unknowns(

@@ -8,7 +8,7 @@ from math import floor, isfinite, log10, pi
 from pathlib import Path
 from typing import Any
 
-from gough.core.errors import require
+from gough.core.errors import InputError
 
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 """Control characters, line separators, marks that reverse the direction of writing, and halves of surrogate pairs."""
@@ -44,8 +44,9 @@ def require_encodable(texts: Iterable[str], what: str) -> None:
         gough.core.errors.InputError: the name '\ud800' holds half of a surrogate pair, which no file can hold
     """
     for text in texts:
-        whole = isinstance(text, str) and not any("\ud800" <= letter <= "\udfff" for letter in text)
-        require(whole, f"the {what} '{visible(str(text))}' holds half of a surrogate pair, which no file can hold")
+        if isinstance(text, str) and (text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)):
+            continue
+        raise InputError(f"the {what} '{visible(str(text))}' holds half of a surrogate pair, which no file can hold")
 
 
 def _escaped(letter: str) -> str:

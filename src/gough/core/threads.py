@@ -3,7 +3,12 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from threading import Lock
 from typing import Any
+
+_LOCK = Lock()
+_inside: list[Any] = []
+"""The limits in force, one of each block that is being run: only the first sets the limit, and the last lifts it."""
 
 
 @contextmanager
@@ -19,8 +24,15 @@ def one_blas_thread() -> Iterator[None]:
         ...     float(np.linalg.det(np.eye(3)))
         1.0
     """
-    with _controller().limit(limits=1, user_api="blas"):
+    with _LOCK:
+        _inside.append(_inside[0] if _inside else _controller().limit(limits=1, user_api="blas"))
+    try:
         yield
+    finally:
+        with _LOCK:
+            limit = _inside.pop()
+            if not _inside:
+                limit.restore_original_limits()
 
 
 @cache

@@ -148,7 +148,8 @@ def calibrate(
     found_frames = placed.found(values[len(model.names) + len(model.chains) :], factor, answer)
     own = placed.moved(model, poses, found_frames, like=begun)
     chains = _chain_fits(model, begun, own, aligned, parameters, factor)
-    diagnosis, suspects = _diagnosed(model, theta, stated, placed, own, problem, answer, parameters, factor)
+    rms = float(np.sqrt(np.mean([chain.rms_after**2 for chain in chains])))
+    diagnosis, suspects = _diagnosed(model, theta, stated, placed, own, problem, answer, parameters, factor, rms)
     diagnosis = _with_tolerance(diagnosis, tolerance, model, aligned, parameters)
     if answer.status is not Status.OK:
         raise _failed(model, answer, diagnosis, suspects)
@@ -162,7 +163,7 @@ def calibrate(
         factor,
         answer,
         chains,
-        identifiability(problem.linearize(values).without_fixed()[0]),
+        values,
         found_frames,
         None if others is None else held_out(model, others, aligned, parameters, scale=factor),
         suspects,
@@ -209,10 +210,10 @@ def _diagnosed(  # noqa: PLR0917 - what a calibration knows at its end
     answer: Estimate,
     parameters: Array,
     scale: float,
+    rms: float,
 ) -> tuple[Diagnosis, tuple[str, ...]]:
     """Mistakes for which the data are evidence, and sentences on data that do not fit and have none."""
-    left = closure(model, parameters, _scaled(poses, scale), poses.readings)
-    suspects = _suspects(model, poses, placed.start, answer, float(np.sqrt((left**2).mean())))
+    suspects = _suspects(model, poses, placed.start, answer, rms)
     accused = warnings(model, stated.poses)
     if suspects or answer.status is not Status.OK or is_doubtful(model, placed.start, poses):
         found = conventions(model, blueprint, stated.poses, in_robot_frame=stated.in_robot_frame)
@@ -527,7 +528,11 @@ def _answered(
     bounds = unknowns.bounds.project(np.flatnonzero(~unknowns.is_fixed).tolist())
     unbounded = not np.isfinite(bounds.lower).any() and not np.isfinite(bounds.upper).any()
     if unbounded and isinstance(unknowns.prior, Box):
-        near = (approach_robustly if robust else approach)(problem, unknowns.nominal)
+        near = (
+            approach_robustly(problem, unknowns.nominal)
+            if robust
+            else approach(problem, unknowns.nominal, settle=problem.noise.covariance is not None)
+        )
         if not near.converged:
             method = replace(method, max_steps=3)
         problem = replace(problem, unknowns=replace(unknowns, nominal=near.theta))

@@ -12,6 +12,10 @@ from gough.robots.kinematics import Columns
 
 _NEAR = 1e-2
 """A step this small in standard deviations ends the descent: the next one would be about its square."""
+_SETTLED = 1e-7
+"""A step this small in standard deviations ends what `settle` adds."""
+_SETTLING = 6
+"""Most steps that it adds."""
 
 
 class ByChain(Protocol):
@@ -45,11 +49,12 @@ class Arrived(NamedTuple):
 
 
 @one_blas_thread()
-def approach(problem: NonlinearProblem, theta: Array, *, max_steps: int = 60) -> Arrived:
+def approach(problem: NonlinearProblem, theta: Array, *, max_steps: int = 60, settle: bool = False) -> Arrived:
     """Near the weighted least-squares solution, from θ; fixed unknowns stay. Answers are for the methods to give.
 
     The weights are those of each point, re-evaluated as long as a step moves by more than a standard deviation:
-    (J_M Σ_M J_Mᵀ)⁻¹. Steps are judged by the weights of their start.
+    (J_M Σ_M J_Mᵀ)⁻¹. Steps are judged by the weights of their start. With `settle` a few more steps follow, each with
+    the weights of its own start, so that a method that begins there has nothing left to do but to give the answer.
     """
     equations, measured = cast(ByChain, problem.equations), problem.measured
     free = np.flatnonzero(~problem.unknowns.is_fixed)
@@ -85,6 +90,21 @@ def approach(problem: NonlinearProblem, theta: Array, *, max_steps: int = 60) ->
             converged = bool(abs(step).max() < 1e-6 * np.sqrt(cost + 1.0))
         if converged:
             break
+    for _ in range(_SETTLING if settle and converged else 0):
+        H, g, cost = _normal(equations, now[0], now[1], _weights(problem, now[2]))
+        H, g = H[part], g[free]
+        scale = np.sqrt(H.diagonal()) + 1e-300
+        try:
+            step = -np.linalg.solve(H / np.outer(scale, scale), g / scale)
+        except np.linalg.LinAlgError:
+            break
+        unit = max(np.sqrt(cost / now[0].size), 1e-300)
+        if not abs(step).max() <= unit:
+            break
+        theta[free] += step / scale
+        if abs(step).max() <= _SETTLED * unit:
+            break
+        now = equations.by_chain(theta, measured)
     return Arrived(theta, converged)
 
 
@@ -143,10 +163,10 @@ def _weights(problem: NonlinearProblem, J_m: Array) -> Array | None:
     if C is None:
         return None
     pushed = (J_m.reshape(-1, len(C)) @ C).reshape(J_m.shape) if C.ndim == 2 else J_m @ C
-    return _inverses(np.ascontiguousarray(np.moveaxis(pushed @ np.swapaxes(J_m, 1, 2), 0, 2)))
+    return inverses(np.ascontiguousarray(np.moveaxis(pushed @ np.swapaxes(J_m, 1, 2), 0, 2)))
 
 
-def _inverses(A: Array) -> Array:
+def inverses(A: Array) -> Array:
     """Inverses of positive definite matrices (n, n, N), in place: Gauss–Jordan, which needs no pivots there."""
     for k in range(len(A)):
         pivot, column = 1 / A[k, k], A[:, k].copy()

@@ -239,7 +239,7 @@ def effects(
             break
         found.append(_accused(best, tests, theta, families))
         if best.alternative is None:
-            tests = replace(tests, kept=np.setdiff1d(tests.kept, best.poses))
+            tests = tests.without(np.array(best.poses))
         else:
             columns = best.alternative.columns
             if best.alternative.from_pose:

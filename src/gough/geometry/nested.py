@@ -1,13 +1,15 @@
 """Nested alternatives to a calibrated model, tested by likelihood ratio at a family-wise level.
 
 The model is taken as linear about the calibrated parameters: r = J δ + E φ + e, whitened pose by pose with the stated
-noise or, where none is stated, with components of noise that the residuals show. Blocks of poses are reduced to
-triangles, so that all tests of N poses cost one pass over them.
+noise or, where none is stated, with components of noise that the residuals show. One orthonormal basis of the model's
+columns serves all tests; blocks of many poses are reduced to triangles first, so that N poses cost one pass over them.
 """
 
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +17,7 @@ import numpy as np
 from gough.core.arrays import Array, Integers
 from gough.core.threads import one_blas_thread
 from gough.data import Poses
+from gough.geometry.descent import inverses
 from gough.geometry.mistake import Alternative, Fitted, Mistake
 from gough.robots.kinematics import Columns, KinematicModel, PlatformPoses, all_derivatives, evaluate_chains
 
@@ -31,6 +34,26 @@ _SHOWN = 256
 """Poses from which components of noise are estimated."""
 _MIXTURES = np.array([(a, b, c) for a in (0.03, 0.3, 1.0) for b in (0.03, 0.3, 1.0) for c in (0.03, 0.3, 1.0)])
 _BLOCK = 4096
+"""Poses whose whitened rows are kept; more are reduced to triangles."""
+_REGULAR = 1e-6
+"""Smallest eigenvalue of what poses leave of the information, from which on they are taken out of a solution; and of
+the squares. Below, the rest is solved anew."""
+_WELL = 1e-10
+"""Smallest eigenvalue of a Gram matrix of unit diagonal with which it has full rank, and two Cholesky factorizations
+make its columns orthonormal."""
+
+
+class Solved(NamedTuple):
+    """The least squares of a linear model about the calibrated parameters."""
+
+    root: Array
+    """K with K Kᵀ = (JᵀJ)⁻¹: J K has orthonormal columns."""
+    shift: Array
+    """What must be subtracted from the parameters."""
+    squares: float
+    """The whitened sum of squares."""
+    spare: int
+    """Its degrees of freedom."""
 
 
 class Test(NamedTuple):
@@ -185,10 +208,40 @@ class NestedTests:
     def _white(self, values: Array, rows: Integers) -> Array:
         return np.asarray(self.whitener[rows] @ values)
 
-    def jacobian(self, rows: Integers) -> Array:
-        """(rows, chains, p) whitened derivatives by all that the model estimates."""
+    def _derivatives(self, rows: Integers) -> Array:
+        """(rows, chains, p + 1) whitened derivatives by all that the model estimates, and closure errors."""
         J = dense(self.own[rows], self.fitted.model.columns, len(self.fitted.model.names))[..., self.free]
-        return self._white(np.concatenate([J, self.common[rows], *(each[rows] for each in self.added)], axis=2), rows)
+        further = (self.common[rows], *(each[rows] for each in self.added), self.residuals[rows, :, None])
+        return self._white(np.concatenate([J, *further], axis=2), rows)
+
+    @cached_property
+    def _whole(self) -> Array | None:
+        """The same of all poses, where they are few enough to be kept."""
+        n_poses = len(self.residuals)
+        return self._derivatives(np.arange(n_poses)) if n_poses <= _BLOCK else None
+
+    @cached_property
+    def _spread(self) -> tuple[Array, Array] | None:
+        """J K (N, chains, rank) and what the fit leaves (N, chains) of all poses, where they are kept."""
+        if self._whole is None:
+            return None
+        K, shift = self.solved[:2]
+        A = self._whole.reshape(-1, self._whole.shape[2])
+        V, r = A[:, :-1] @ K, A[:, -1] - A[:, :-1] @ shift
+        return V.reshape(*self.residuals.shape, -1), r.reshape(self.residuals.shape)
+
+    def spread(self, rows: Integers) -> tuple[Array, Array]:
+        """J K (rows, chains, rank) and what the fit leaves (rows, chains) of some poses."""
+        if self._spread is not None:
+            return self._spread[0][rows], self._spread[1][rows]
+        J, y = self.derivatives(rows)
+        K, shift = self.solved[:2]
+        return (J.reshape(-1, len(K)) @ K).reshape(*J.shape[:2], -1), y - J @ shift
+
+    def derivatives(self, rows: Integers) -> tuple[Array, Array]:
+        """Whitened derivatives (rows, chains, p) by all that the model estimates, and closure errors (rows, chains)."""
+        A = self._derivatives(rows) if self._whole is None else self._whole[rows]
+        return A[..., :-1], A[..., -1]
 
     def _prior(self, columns: int) -> Array:
         """Rows (k, columns) that state the common errors: zero, with standard deviation 1."""
@@ -203,21 +256,33 @@ class NestedTests:
         return [each for each in np.array_split(self.kept, min(_SEGMENTS, len(self.kept))) if len(each)]
 
     @one_blas_thread()
-    def _triangles(self, columns: list[Array]) -> list[Array]:
-        """Of each segment, rows whose products are those of [J, columns, r]."""
-        result = []
-        for segment in self.segments:
-            R: Array | None = None
-            for rows in np.array_split(segment, -(-len(segment) // _BLOCK)):
-                parts = [self.jacobian(rows), *(self._white(each[rows], rows) for each in columns)]
-                parts.append(self._white(self.residuals[rows, :, None], rows))
-                A = np.concatenate(parts, axis=2)
-                A = A.reshape(-1, A.shape[2])
-                A = A if R is None else np.vstack([R, A])
-                R = np.asarray(np.linalg.qr(A, mode="r")) if len(A) > A.shape[1] else A
-            assert R is not None
-            result.append(R)
-        return result
+    def _rows(self, columns: list[Array]) -> tuple[Array, Integers]:
+        """Rows whose products are those of [J, r, columns], and where the rows of each segment begin and end.
+
+        They are the whitened rows themselves where these are kept, else a triangle of each segment.
+        """
+        if self._whole is not None:
+            parts = [self._whole[self.kept]]
+            if columns:
+                parts.append(self._white(np.concatenate([each[self.kept] for each in columns], axis=2), self.kept))
+            A = np.concatenate(parts, axis=2) if columns else parts[0]
+            blocks, sizes = [A.reshape(-1, A.shape[2])], [self.n * len(each) for each in self.segments]
+        else:
+            blocks = [self._triangle(segment, columns) for segment in self.segments]
+            sizes = [len(each) for each in blocks]
+        prior = self._prior(blocks[0].shape[1])
+        A = np.vstack([*blocks, prior]) if len(prior) or len(blocks) > 1 else blocks[0]
+        return A, np.cumsum([0, *sizes])
+
+    def _triangle(self, segment: Integers, columns: list[Array]) -> Array:
+        R: Array | None = None
+        for rows in np.array_split(segment, -(-len(segment) // _BLOCK)):
+            A = np.concatenate([self._derivatives(rows), *(self._white(each[rows], rows) for each in columns)], axis=2)
+            A = A.reshape(-1, A.shape[2])
+            A = A if R is None else np.vstack([R, A])
+            R = np.asarray(np.linalg.qr(A, mode="r")) if len(A) > A.shape[1] else A
+        assert R is not None
+        return R
 
     @property
     def rows(self) -> int:
@@ -230,77 +295,99 @@ class NestedTests:
         alternatives = [(mistake, each) for mistake in mistakes for each in mistake.columns(self.fitted)]
         if not alternatives:
             return []
-        triangles = self._triangles([each.columns for _, each in alternatives])
-        ends = np.cumsum([len(each) for each in triangles])
-        A = np.vstack([*triangles, self._prior(triangles[0].shape[1])])
-        p = self.jacobian(self.kept[:1]).shape[2]
-        basis = _basis(A[:, :p])
-        r = A[:, -1] - basis @ (basis.T @ A[:, -1])
-        before, spare = float(r @ r), self.rows - basis.shape[1]
-        places = p + np.cumsum([0, *(each.columns.shape[2] for _, each in alternatives)])
-        result = []
-        for (mistake, each), start, stop in zip(alternatives, places[:-1], places[1:], strict=True):
-            E = A[:, start:stop]
-            trials = sum(2 * len(ends) - 2 if a.from_pose else 1 for m, a in alternatives if m is mistake)
-            if not each.from_pose:
-                found = _one(E, basis, r)
-                if found is not None:
-                    result.append(self._test(mistake, each, *found, before, spare, trials, 0))
-                continue
-            for end, segment in zip(ends[:-1], self.segments[1:], strict=True):
-                later = E.copy()
-                later[:end] = 0.0
-                found = _one(later, basis, r)
-                if found is not None:
-                    result.append(self._test(mistake, each, *found, before, spare, trials, int(segment[0])))
-        return result
+        A, ends = self._rows([each.columns for _, each in alternatives])
+        p = len(self.solved.root)
+        basis, E = A[:, :p] @ self.solved.root, A[:, p + 1 :]
+        r = A[:, p] - A[:, :p] @ self.solved.shift
+        size = np.sqrt((E**2).sum(axis=0))
+        left = E - basis @ (basis.T @ E)
+        gram, along = left.T @ left, left.T @ r
+        widths = [each.columns.shape[2] for _, each in alternatives]
+        places = [np.arange(stop - width, stop) for width, stop in zip(widths, np.cumsum(widths), strict=True)]
+        removed: dict[int, list[_Removed | None]] = {}
+        for width in set(widths):
+            alike = [i for i, (_, each) in enumerate(alternatives) if not each.from_pose and widths[i] == width]
+            own = np.array([places[i] for i in alike], dtype=int).reshape(-1, width)
+            those = _removed(gram[own[:, :, None], own[:, None]], along[own], size[own])
+            removed |= {i: [each] for i, each in zip(alike, those, strict=True)}
+        trials = Counter[str]()
+        for mistake, each in alternatives:
+            trials[mistake.name] += 2 * len(self.segments) - 2 if each.from_pose else 1
+        later = [int(segment[0]) for segment in self.segments[1:]]
+        found: list[tuple[Mistake, Alternative, int, int, _Removed]] = []
+        for i, (mistake, each) in enumerate(alternatives):
+            those = _from_each_segment(E[:, places[i]], basis, r, ends) if each.from_pose else removed[i]
+            for first, one in zip(later if each.from_pose else [0], those, strict=True):
+                if one is not None:
+                    found.append((mistake, each, trials[mistake.name], first, one))
+        return self._tested(found)
 
-    def _test(  # noqa: PLR0917 - one test
-        self,
-        mistake: Mistake,
-        alternative: Alternative,
-        values: Array,
-        deviations: Array,
-        removes: float,
-        k: int,
-        before: float,
-        spare: int,
-        trials: int,
-        first: int,
-    ) -> Test:
-        left = max(before - removes, 0.0)
-        p = self.chance(removes, k, left, spare - k)
-        unit = max(left / max(spare - k, 1), 1.0 if self.is_stated else 0.0)
-        sigma = np.sqrt(unit) * deviations
-        return Test(mistake, alternative, values, sigma, removes, k, trials, min(1.0, trials * p), left, first)
+    def _tested(self, found: "list[tuple[Mistake, Alternative, int, int, _Removed]]") -> list[Test]:
+        """Probabilities and deviations of all alternatives at once."""
+        if not found:
+            return []
+        _, _, before, spare = self.solved
+        removes, k = (np.array([getattr(each[4], name) for each in found]) for name in ("squares", "rank"))
+        left = np.maximum(before - removes, 0.0)
+        chances = self.chances(removes, k, left, spare - k)
+        unit = np.sqrt(np.maximum(left / np.maximum(spare - k, 1), 1.0 if self.is_stated else 0.0))
+        return [
+            Test(mistake, each, one.values, unit[i] * one.deviations, one.squares, one.rank, trials,
+                 min(1.0, trials * float(chances[i])), float(left[i]), first)
+            for i, (mistake, each, trials, first, one) in enumerate(found)
+        ]  # fmt: skip
 
     def chance(self, removes: float, k: int, left: float, spare: int) -> float:
         """Probability that k parameters remove so much by chance.
 
         By the stated noise, if it explains what is left; else by the size of what is left.
         """
+        return float(self.chances(np.array([removes]), np.array([k]), np.array([left]), np.array([spare]))[0])
+
+    def chances(self, removes: Array, k: Integers, left: Array, spare: Integers) -> Array:
+        """`chance` of many alternatives."""
         from scipy.special import chdtrc, fdtrc  # noqa: PLC0415 - start-up time
 
-        if self.is_stated and (spare <= 0 or chdtrc(spare, left) > LEVEL):
-            return float(chdtrc(k, removes))
-        if spare < SPARE:
-            return 1.0
-        return float(fdtrc(k, spare, (removes / k) / max(left / spare, 1e-300)))
+        some = np.maximum(spare, 1)
+        by_size = np.where(spare < SPARE, 1.0, fdtrc(k, some, (removes / k) / np.maximum(left / some, 1e-300)))
+        if not self.is_stated:
+            return np.asarray(by_size)
+        explained = (spare <= 0) | (chdtrc(some, left) > LEVEL)
+        return np.where(explained, chdtrc(k, removes), by_size)
 
     @cached_property
-    def _solved(self) -> tuple[Array, Array, float, int]:
-        """K with K Kᵀ = (JᵀJ)⁻¹, the shift of the parameters, the sum of squares and its degrees of freedom."""
-        triangles = self._triangles([])
-        A = np.vstack([*triangles, self._prior(triangles[0].shape[1])])
-        p = A.shape[1] - 1
-        size = np.linalg.norm(A[:, :p], axis=0)
-        size = np.where(size > 0, size, 1.0)
-        U, s, Vt = np.linalg.svd(A[:, :p] / size, full_matrices=False)
-        seen = s > _RANK * s.max(initial=0.0)
-        K = (Vt[seen].T / s[seen]) / size[:, None]
-        delta = K @ (U[:, seen].T @ A[:, -1])
-        left = A[:, -1] - A[:, :p] @ delta
-        return K, delta, float(left @ left), self.rows - int(seen.sum())
+    def solved(self) -> Solved:
+        """The fit of the poses that are kept."""
+        A, _ = self._rows([])
+        K = _inverse_root(A[:, :-1])
+        shift = K @ (K.T @ (A[:, :-1].T @ A[:, -1]))
+        left = A[:, -1] - A[:, :-1] @ shift
+        again = K @ (K.T @ (A[:, :-1].T @ left))  # the correction of rounding
+        left = left - A[:, :-1] @ again
+        return Solved(K, shift + again, float(left @ left), self.rows - K.shape[1])
+
+    @one_blas_thread()
+    def without(self, poses: Integers) -> "NestedTests":
+        """The same without these poses, by a downdate of the fit where the others determine as much."""
+        rest = replace(self, kept=self.kept[~np.isin(self.kept, poses)])
+        vars(rest).update({name: value for name, value in vars(self).items() if name in {"_whole", "common"}})
+        K, shift, squares, spare = self.solved
+        V, e = (each.reshape(len(poses) * self.n, -1) for each in self.spread(poses))
+        e = e[:, 0]
+        U, s, Wt = np.linalg.svd(V, full_matrices=False)
+        gap = 1 - s**2  # eigenvalues of I − V Vᵀ and, for all others 1, of I − VᵀV
+        if not (gap > _REGULAR).all():
+            return rest
+        z = U.T @ e
+        left = squares - float(e @ e - z @ z) - float(z @ (z / gap))  # eᵀ (I − V Vᵀ)⁻¹ e is taken out
+        if not left > _REGULAR * squares:
+            return rest
+        grow, moved = (Wt.T * (1 / np.sqrt(gap) - 1)) @ Wt, Wt.T @ (s * z / gap)
+        vars(rest)["solved"] = Solved(K + K @ grow, shift - K @ moved, left, spare - len(e))
+        if self._spread is not None:
+            whole, r = self._spread
+            vars(rest)["_spread"] = whole + whole @ grow, r + whole @ moved
+        return rest
 
     @one_blas_thread()
     def deleted(self) -> tuple[Array, Array]:
@@ -308,45 +395,81 @@ class NestedTests:
 
         rᵀ (I − H)⁻¹ r of the pose, with its part H of the hat matrix: exact for a linear model.
         """
-        K, delta, _, _ = self._solved
         removes, dof = np.zeros(len(self.kept)), np.zeros(len(self.kept))
         for part in np.array_split(np.arange(len(self.kept)), -(-len(self.kept) // _BLOCK)):
-            rows = self.kept[part]
-            J = self.jacobian(rows)
-            r = self._white(self.residuals[rows, :, None], rows)[..., 0] - J @ delta
-            V = J @ K
-            w, Q = np.linalg.eigh(np.eye(self.n) - V @ np.swapaxes(V, 1, 2))
-            z = np.einsum("nij,ni->nj", Q, r)
+            V, r = self.spread(self.kept[part])
+            left = np.eye(self.n) - V @ np.swapaxes(V, 1, 2)
+            inverse = inverses(np.ascontiguousarray(np.moveaxis(left, 0, 2)))
+            removes[part] = ((inverse * r.T).sum(axis=1) * r.T).sum(axis=0)
+            dof[part] = self.n
+            # 1 / trace of the inverse is a lower bound of the eigenvalues
+            near = np.flatnonzero(~(np.trace(inverse) < 1e6) | ~(np.diagonal(inverse) > 0).all(axis=1))
+            w, Q = np.linalg.eigh(left[near])
+            z = np.einsum("nij,ni->nj", Q, r[near])
             seen = w > 1e-6
-            removes[part] = np.where(seen, z**2 / np.where(seen, w, 1.0), 0.0).sum(axis=1)
-            dof[part] = seen.sum(axis=1)
+            removes[part[near]] = np.where(seen, z**2 / np.where(seen, w, 1.0), 0.0).sum(axis=1)
+            dof[part[near]] = seen.sum(axis=1)
         return removes, dof
-
-    def shift(self) -> Array:
-        """What must be subtracted from the free parameters for the least squares of the poses that are kept."""
-        return self._solved[1][: len(self.free)]
 
     @property
     def squares(self) -> tuple[float, int]:
         """The whitened sum of squares, and its degrees of freedom."""
-        return self._solved[2:]
+        return self.solved.squares, self.solved.spare
 
 
-def _basis(A: Array) -> Array:
-    size = np.linalg.norm(A, axis=0)
-    U, s, _ = np.linalg.svd(A / np.where(size > 0, size, 1.0), full_matrices=False)
-    return np.asarray(U[:, s > _RANK * s.max(initial=0.0)])
-
-
-def _one(E: Array, basis: Array, r: Array) -> tuple[Array, Array, float, int] | None:
-    """Values, their deviations at unit noise, decrease of the squares and rank; None where the model absorbs all."""
-    size = np.linalg.norm(E, axis=0)
+def _inverse_root(A: Array) -> Array:
+    """K with orthonormal columns A K that span those of A."""
+    size = np.sqrt((A**2).sum(axis=0))
     size = np.where(size > 0, size, 1.0)
-    U, s, Vt = np.linalg.svd((E - basis @ (basis.T @ E)) / size, full_matrices=False)
-    seen = s > _VISIBLE
-    if not seen.any():
-        return None
-    U, s, Vt = U[:, seen], s[seen], Vt[seen]
-    z = U.T @ r
-    values = -Vt.T @ (z / s) / size
-    return values, np.sqrt(((Vt.T / s) ** 2).sum(axis=1)) / size, float(z @ z), len(s)
+    scaled = A / size
+    gram = scaled.T @ scaled
+    if len(gram) and np.isfinite(gram).all() and np.linalg.eigvalsh(gram)[0] > _WELL:
+        first = np.linalg.inv(np.linalg.cholesky(gram)).T
+        again = scaled @ first  # orthonormal but for the rounding of the Gram matrix, which a second time removes
+        return np.asarray((first @ np.linalg.inv(np.linalg.cholesky(again.T @ again)).T) / size[:, None])
+    _, s, Vt = np.linalg.svd(scaled, full_matrices=False)
+    seen = s > _RANK * s.max(initial=0.0)
+    return np.asarray((Vt[seen].T / s[seen]) / size[:, None])
+
+
+class _Removed(NamedTuple):
+    """What an alternative takes out of the squares."""
+
+    values: Array
+    deviations: Array
+    """Of the values, at unit noise."""
+    squares: float
+    rank: int
+
+
+def _removed(gram: Array, along: Array, size: Array) -> list[_Removed | None]:
+    """From the products of alternatives' columns, without what the model absorbs of them; None where that is all.
+
+    Args:
+        gram: (alternatives, k, k) products of what is left of the columns.
+        along: (alternatives, k) their products with the residuals.
+        size: (alternatives, k) lengths of the whole columns.
+    """
+    size = np.where(size > 0, size, 1.0)
+    w, Q = np.linalg.eigh(gram / (size[:, :, None] * size[:, None]))
+    seen = w > _VISIBLE**2
+    inverse = np.where(seen, 1 / np.sqrt(np.where(seen, w, 1.0)), 0.0)
+    z = (np.swapaxes(Q, 1, 2) @ (along / size)[..., None])[..., 0] * inverse
+    values = -(Q @ (z * inverse)[..., None])[..., 0] / size
+    deviations = np.sqrt(((Q * inverse[:, None]) ** 2).sum(axis=2)) / size
+    squares, rank = (z**2).sum(axis=1), seen.sum(axis=1)
+    return [
+        _Removed(values[i], deviations[i], float(squares[i]), int(rank[i])) if rank[i] else None for i in range(len(z))
+    ]
+
+
+def _from_each_segment(E: Array, basis: Array, r: Array, ends: Integers) -> list[_Removed | None]:
+    """Columns that count from the second, third, … segment on."""
+    own = [slice(a, b) for a, b in pairwise(ends.tolist())]
+    if len(own) < 2:
+        return []
+    grams, absorbed, along = (
+        np.cumsum(np.array([X[part].T @ E[part] for part in own[:0:-1]]), axis=0)[::-1] for X in (E, basis, r[:, None])
+    )
+    size = np.sqrt(np.diagonal(grams, axis1=1, axis2=2))
+    return _removed(grams - np.swapaxes(absorbed, 1, 2) @ absorbed, along[:, 0], size)

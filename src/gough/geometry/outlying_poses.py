@@ -45,7 +45,7 @@ def outlying(tests: NestedTests, families: int) -> Test | None:
             if not worst:
                 break
         dropped += worst
-        now = replace(now, kept=np.setdiff1d(now.kept, worst))
+        now = now.without(np.array(worst))
         left, rest = now.squares
         if rest <= 0 and not (tests.is_stated and rest == 0):
             break
@@ -74,7 +74,7 @@ def _confirmed(tests: NestedTests, found: Test, families: int) -> Test | None:
     """The set without poses that the calibration of the others predicts well enough."""
     chosen = np.array(found.poses)
     while len(chosen):
-        clean = replace(tests, kept=np.setdiff1d(tests.kept, chosen))
+        clean = tests.without(chosen)
         left, rest = clean.squares
         removes = missed(clean, chosen, clean.residuals[chosen])
         chances = np.array([clean.chance(each, tests.n, left, rest) for each in removes])
@@ -90,10 +90,8 @@ def _confirmed(tests: NestedTests, found: Test, families: int) -> Test | None:
 
 def missed(clean: NestedTests, rows: Integers, residuals: Array) -> Array:
     """Squares (rows,) of closure errors at poses that took no part, by their own noise and that of the prediction."""
-    K, delta, _, _ = clean._solved  # noqa: SLF001 - of the same calculation
-    J = clean.jacobian(rows)
-    r = (clean.whitener[rows] @ residuals[..., None])[..., 0] - J @ delta
-    V = J @ K
+    V, r = clean.spread(rows)
+    r = r + (clean.whitener[rows] @ (residuals - clean.residuals[rows])[..., None])[..., 0]
     S = np.eye(clean.n) + V @ np.swapaxes(V, 1, 2)
     return np.asarray(np.einsum("ni,ni->n", r, np.linalg.solve(S, r[..., None])[..., 0]))
 

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from gough.geometry.diagnosis import Diagnosis
 from gough.geometry.frames import Frames
 from gough.geometry.held_out import HeldOut, closure
 from gough.geometry.predicted_pose import pose_sensitivity, pose_sigma
-from gough.methods.statistical.identifiability import Identifiability
+from gough.methods.statistical.identifiability import Identifiability, identifiability
 from gough.problem import NonlinearProblem
 from gough.region import ConfidenceEllipsoid, Interval
 from gough.robots.kinematics import KinematicModel, PlatformPoses
@@ -171,7 +172,8 @@ class Calibrated(CalibratedParameters, ArrayValue):
     """Factor of measured positions; 1 unless it was estimated."""
     estimate: Estimate
     chains: tuple[ChainFit, ...]
-    identifiability: Identifiability
+    values: Array
+    """All unknowns of the problem, in its order: parameters, and what else was found."""
     frames: Frames | None
     """Where base and platform are in the frames of instrument and target, if poses are in these: as the blueprint fits
     best, or as they were found with the parameters that were held."""
@@ -184,6 +186,11 @@ class Calibrated(CalibratedParameters, ArrayValue):
     """What the answer rests on besides the data and was not stated, such as dimensions; the first of the verdicts."""
     moved_bodies: tuple[str, ...] = ()
     """Bodies of a Gough platform whose joints are given in the frame of instrument or target: "base", "platform"."""
+
+    @cached_property
+    def identifiability(self) -> Identifiability:
+        """Which unknowns the poses determine, all equations counted alike."""
+        return identifiability(self.problem.linearize(self.values).without_fixed()[0])
 
     @property
     def predicts(self) -> bool:

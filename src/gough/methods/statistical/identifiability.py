@@ -93,10 +93,11 @@ def analyze(R: Array, names: tuple[str, ...], *, n_rows: int, rtol: float | None
     norms = np.linalg.norm(R, axis=0)
     seen = norms > 0
     scaled = R / np.where(seen, norms, 1.0)
-    kept = _independent_columns(scaled, tolerance)
+    spectrum = np.linalg.svd(scaled, full_matrices=False)[1:] if p else (np.zeros(1), np.zeros((0, 0)))
+    kept = _independent_columns(scaled, spectrum[0], tolerance)
     rank = len(kept)
     base = _regroup(R, norms, kept, names, tolerance)
-    values = np.linalg.svd(scaled[:, kept], compute_uv=False) if rank else np.zeros(0)
+    values, directions = spectrum if rank in {0, p} else np.linalg.svd(scaled[:, kept], full_matrices=False)[1:]
     involved = np.array([b.coefficients for b in base]).reshape(rank, p) != 0
     alone = {int(np.flatnonzero(row)[0]) for row in involved if row.sum() == 1}
     return Identifiability(
@@ -107,18 +108,19 @@ def analyze(R: Array, names: tuple[str, ...], *, n_rows: int, rtol: float | None
         kept=tuple(kept),
         not_identifiable=tuple(name for i, name in enumerate(names) if i not in alone),
         without_effect=tuple(name for i, name in enumerate(names) if not seen[i]),
-        weakest=_weakest(scaled, norms, kept, base),
+        weakest=_weakest(directions, norms, kept, base),
     )
 
 
-def _independent_columns(scaled: Array, tolerance: float) -> list[int]:
+def _independent_columns(scaled: Array, values: Array, tolerance: float) -> list[int]:
     """The first columns that are independent of those before them, by the norm that projection leaves.
 
     The order of the unknowns decides which names stay [GAU91]; as many columns are kept as the rank by singular values.
     """
     p = scaled.shape[1]
-    values = np.linalg.svd(scaled, compute_uv=False) if p else np.zeros(1)
     rank = int((values > tolerance * max(values[0], 1e-300)).sum())
+    if rank == p:
+        return list(range(p))
     basis = np.zeros((scaled.shape[0], 0))
     left = np.zeros(p)
     for j in range(p):
@@ -135,6 +137,8 @@ def _regroup(
 ) -> tuple[BaseParameter, ...]:
     """θ_kept + β θ_dropped, where W_dropped = W_kept β [GAU91]; factors that are rounding noise become 0."""
     p = len(names)
+    if len(kept) == p:
+        return tuple(BaseParameter(name, row) for name, row in zip(names, np.eye(p), strict=True))
     dropped = [j for j in range(p) if j not in kept]
     coefficients = np.zeros((len(kept), p))
     coefficients[range(len(kept)), kept] = 1.0
@@ -149,9 +153,8 @@ def _regroup(
 def _spell(factors: Array, names: tuple[str, ...], digits: int = 4) -> str:
     """A linear combination as text, in the order of the unknowns: `I_1 + 0.3·m_4 − 2·m_5`."""
     text = ""
-    for factor, name in zip(factors, names, strict=True):
-        if factor == 0:
-            continue
+    for k in np.flatnonzero(factors):
+        factor, name = factors[k], names[k]
         size = f"{abs(factor):.{digits}g}"
         term = name if size == "1" else f"{size}·{name}"
         sign = "−" if factor < 0 else "+"
@@ -159,11 +162,10 @@ def _spell(factors: Array, names: tuple[str, ...], digits: int = 4) -> str:
     return text
 
 
-def _weakest(scaled: Array, norms: Array, kept: list[int], base: tuple[BaseParameter, ...]) -> str:
-    """The right singular vector of the smallest singular value, in the units of the unknowns."""
+def _weakest(vectors: Array, norms: Array, kept: list[int], base: tuple[BaseParameter, ...]) -> str:
+    """The last of these right singular vectors, that of the smallest singular value, in the units of the unknowns."""
     if not kept:
         return "all of them: W is zero"
-    vectors = np.linalg.svd(scaled[:, kept])[2]
     direction = vectors[-1] / norms[kept]
     direction /= direction[np.abs(direction).argmax()]
     names = tuple(b.name if " " not in b.name else f"({b.name})" for b in base)

@@ -293,7 +293,7 @@ def answer(
     noise = noise_model(fit) if spare > 0 else unknown_noise(fit)
     if scale_known:
         noise = noise.of_unit_size()
-    chi_squared, p_value = _chi_squared(problem, solution, noise)
+    chi_squared, p_value = _chi_squared(problem, solution, noise, whiten if scale_known else None)
     unknowns, status = _named(problem.unknowns, solution, status)
     fit_stats = FitStats(
         n_rows=problem.n_rows,
@@ -330,11 +330,16 @@ def _named(unknowns: Unknowns, solution: Solution, status: Status) -> tuple[Unkn
     return Unknowns(tuple(b.name for b in analysis.base), units), Status.SINGULAR
 
 
-def _chi_squared(problem: LinearProblem, solution: Solution, noise: NoiseModel) -> tuple[float | None, float | None]:
-    """χ² over its degrees of freedom for the noise that was stated, and its two-sided probability."""
+def _chi_squared(
+    problem: LinearProblem, solution: Solution, noise: NoiseModel, whiten: Whitening | None
+) -> tuple[float | None, float | None]:
+    """χ² over its degrees of freedom for the noise that was stated, and its two-sided probability.
+
+    `whiten` is that of the stated noise, where the fit has it already.
+    """
     if not isinstance(problem.noise, Gaussian) or problem.noise.covariance is None:
         return None, None
-    whiten = stated(problem, "χ²")
+    whiten = whiten or stated(problem, "χ²")
     total = 0.0
     for rows in row_blocks(problem, whiten):
         total += float((whiten(rows, problem.residuals(solution.theta, rows)) ** 2).sum())

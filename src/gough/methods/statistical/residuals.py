@@ -276,7 +276,8 @@ def covariance(fit: Fitted, noise: NoiseModel, *, prior: Array | None = None) ->
     """
     T, n = fit.inverse_root, len(noise.covariance)
     k = T.shape[1]
-    if noise.length == 0 and n == 1:
+    alike = n == 1 or (fit.directions is None and np.array_equal(noise.fast, noise.fast[0, 0] * np.eye(n)))
+    if noise.length == 0 and alike:
         filling = noise.fast[0, 0] * (np.eye(k) - (0 if prior is None else T.T @ prior @ T))
     else:
         taps = _shaping_filters(noise.autocorrelation)
@@ -444,13 +445,17 @@ def _covariance_of_errors(fit: Fitted, sums: _ResidualSums, rho: Array) -> Array
     taps = np.repeat(_shaping_filters(rho[None]), n, axis=1)
     F, G = np.zeros((n * k, n * k)), np.zeros((n * k, n * k))
     for block in with_past(fit.problem, fit.whiten, fit.orthonormal, len(taps) - 1, flush=True):
-        plain, shaped = block[len(taps) - 1 :].reshape(-1, n * k), filtered(block, taps).reshape(-1, n * k)
+        plain = block[len(taps) - 1 :].reshape(-1, n * k)
         G += plain.T @ plain
-        F += shaped.T @ shaped
+        if len(taps) > 1:
+            shaped = filtered(block, taps).reshape(-1, n * k)
+            F += shaped.T @ shaped
+    F = F if len(taps) > 1 else G
     F4, G4 = (M.reshape(n, k, n, k).transpose(0, 2, 1, 3) for M in (F, G))  # [a, b] is a k × k matrix
     trace = np.trace(F4, axis1=2, axis2=3)
     one = np.eye(n)
-    expected = np.einsum("abij,hgji->ghab", F4, G4)
+    # tr(F_ab G_hg) is the sum over the entries of F_ab times those of G_gh = G_hgᵀ
+    expected = (G4.reshape(n * n, -1) @ F4.reshape(n * n, -1).T).reshape(n, n, n, n)
     expected -= np.einsum("ga,hb->ghab", one, trace) + np.einsum("hb,ag->ghab", one, trace)
     expected += np.einsum("ga,hb,gh->ghab", one, one, present)
     C = np.linalg.lstsq(expected.reshape(n * n, n * n), sums.cross.reshape(-1), rcond=1e-6)[0].reshape(n, n)
@@ -603,6 +608,8 @@ class LaggedSums:
 def filtered(block: Array, taps: Array) -> Array:
     """z_k = Σ_l taps[l] x_{k−l} over the block's own samples, each group by its own taps (past + 1, n)."""
     past = len(taps) - 1
+    if past == 0:
+        return np.asarray(block * taps[0][:, None])
     size = fast_length(len(block))
     response = np.fft.rfft(taps, size, axis=0)[:, :, None]
     return np.fft.irfft(response * np.fft.rfft(block, size, axis=0), size, axis=0)[past : len(block)]

@@ -77,6 +77,10 @@ class BySample:
     def __call__(self, rows: slice, block: Array) -> Array:
         n = len(self.groups)
         columns = block.reshape(len(block), -1)
+        if self.groups.position is None and rows.start % n == 0 and len(block) % n == 0:
+            first = rows.start // n
+            roots = self._complete if self.covariance.ndim == 2 else self._complete[first : first + len(block) // n]
+            return np.matmul(roots, columns.reshape(-1, n, columns.shape[1])).reshape(block.shape)
         positions = self.groups.positions(rows)
         samples, count = np.unique(positions // n, return_counts=True)
         if len(samples) * n == len(positions):
