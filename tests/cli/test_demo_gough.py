@@ -7,6 +7,7 @@ import pytest
 
 from gough.cli import demo
 from gough.cli.app import run
+from gough.papers import calibration_demonstration
 from gough.papers.calibration_demonstration import FAULTS, demonstrate_calibration
 
 
@@ -14,7 +15,8 @@ from gough.papers.calibration_demonstration import FAULTS, demonstrate_calibrati
 def one_fault(monkeypatch):
     """The demonstration with one fault instead of four, which take their time."""
     short = partial(demonstrate_calibration, faults=FAULTS[1:2])
-    monkeypatch.setattr(demo, "CALIBRATIONS", {"gough": short})
+    assert tuple(calibration_demonstration.CALIBRATIONS) == demo.CALIBRATIONS
+    monkeypatch.setattr(calibration_demonstration, "CALIBRATIONS", {"gough": short})
 
 
 def test_what_is_printed_and_written(one_fault, tmp_path, capsys):

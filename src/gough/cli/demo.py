@@ -10,7 +10,6 @@ from gough.cli.options import AsJson
 from gough.cli.progress import steps_shown
 from gough.cli.terminal import answer, console
 from gough.core.errors import InputError, nearest, require
-from gough.papers.calibration_demonstration import CALIBRATIONS
 from gough.papers.demonstration import demonstrate
 from gough.report import documents, report_on, results_folder
 from gough.report.base.words import against_truth
@@ -18,6 +17,8 @@ from gough.report.identification.terminal import show
 from gough.simulate.demos import DEMOS
 
 _PROSE = 88
+CALIBRATIONS = ("gough",)
+"""Demos that are calibrations: what they need is loaded only for them."""
 
 
 def demo(
@@ -68,8 +69,10 @@ def demo(
 
 def _calibrated(robot: str, out: Path, seed: int, *, as_json: bool) -> None:
     """The demo of a geometric calibration."""
+    from gough.papers.calibration_demonstration import CALIBRATIONS as DEMONSTRATIONS  # noqa: PLC0415 - start-up time
+
     with results_folder(out) as results, steps_shown() as on_step:
-        done = CALIBRATIONS[robot](seed, on_step)
+        done = DEMONSTRATIONS[robot](seed, on_step)
         files = done.documents()
         results.write(files)
     if as_json:

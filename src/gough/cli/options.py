@@ -1,11 +1,12 @@
 """Options that several commands share."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gough.studies.mechanism_file import Stated
+if TYPE_CHECKING:
+    from gough.studies.mechanism_file import Stated
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")]
 StudyFolder = Annotated[
@@ -67,8 +68,10 @@ ReadingColumns = Annotated[
 TargetFile = Annotated[Path, typer.Option("--target", help="Description of the target (TOML).")]
 
 
-def stated_beside_file(actuated: str, platform: str, pose: str, home: str, fixed: str) -> Stated:
+def stated_beside_file(actuated: str, platform: str, pose: str, home: str, fixed: str) -> "Stated":
     """Actuators and platform of a file of another program, from the options of a command."""
+    from gough.studies.mechanism_file import Stated  # noqa: PLC0415 - start-up time
+
     lists = [tuple(word.strip() for word in text.split(",") if word.strip()) for text in (actuated, pose, home, fixed)]
     return Stated(lists[0], platform, lists[1], tuple(_number_or_text(word) for word in lists[2]), lists[3])
 

@@ -15,8 +15,8 @@ from gough.cli.options import AsJson, Cluster, Workers
 from gough.cli.progress import steps_shown
 from gough.cli.terminal import answer, console
 from gough.core.errors import InputError, nearest
-from gough.papers import CAMPAIGNS, PAPERS, Reproduction
-from gough.papers.reproduction import PAGE
+from gough.papers.catalogue import CAMPAIGNS, PAPERS
+from gough.papers.reproduction import PAGE, Reproduction
 from gough.report import results_folder
 
 _PROSE = 100

@@ -7,6 +7,7 @@ import numpy as np
 
 from gough.core.arrays import Array, Integers
 from gough.core.errors import require
+from gough.data import butterworth
 
 NEGLIGIBLE = 1e-3
 """Share to which the impulse response of a filter decays within its memory."""
@@ -39,10 +40,7 @@ def memory(cutoff: float, order: int, rate: float) -> int:
         >>> memory(20.0, 4, rate=1000.0)
         144
     """
-    from scipy.signal import butter  # noqa: PLC0415 - start-up time
-
-    _, poles, _ = butter(order, cutoff, fs=rate, output="zpk")
-    return ceil(log(NEGLIGIBLE) / log(abs(poles).max()))
+    return ceil(log(NEGLIGIBLE) / log(max(map(abs, butterworth.poles(order, cutoff, rate)))))
 
 
 def low_passed(x: Array, cutoff: float, order: int, rate: float) -> Array:
@@ -51,24 +49,13 @@ def low_passed(x: Array, cutoff: float, order: int, rate: float) -> Array:
     At the cutoff half of the amplitude passes (−6 dB). Beyond its ends the signal is continued by its reflection in
     the end point, over the filter's memory.
     """
-    from scipy.signal import sosfiltfilt  # noqa: PLC0415 - start-up time
-
     padding = memory(cutoff, order, rate)
     require(
         len(x) > padding,
         f"{len(x)} samples ({len(x) / rate:.3g} s) are too short for a low-pass at {cutoff:g} Hz, which needs more "
         f"than {padding} ({padding / rate:.3g} s): record longer, or raise the cutoff",
     )
-    sections = _sections(cutoff, order, rate)
-    return np.asarray(sosfiltfilt(sections, np.ascontiguousarray(x.T), padtype="odd", padlen=padding)).T
-
-
-@cache
-def _sections(cutoff: float, order: int, rate: float) -> Array:
-    """The filter as a cascade of second-order sections."""
-    from scipy.signal import butter  # noqa: PLC0415 - start-up time
-
-    return np.asarray(butter(order, cutoff, fs=rate, output="sos"))
+    return butterworth.forth_and_back(x, order, cutoff, rate, padding)
 
 
 MEMORIES = 4
@@ -138,10 +125,7 @@ def response(frequency: Array, cutoff: float, order: int, rate: float) -> Array:
         >>> response(np.array([0.0, 20.0, 100.0]), 20.0, 4, 1000.0).round(6)
         array([1.e+00, 5.e-01, 2.e-06])
     """
-    from scipy.signal import sosfreqz  # noqa: PLC0415 - start-up time
-
-    _, H = sosfreqz(_sections(cutoff, order, rate), frequency, fs=rate)
-    return np.asarray(abs(H) ** 2)
+    return np.asarray(butterworth.gain(frequency, order, cutoff, rate) ** 2)
 
 
 def differences(x: Array, rate: float) -> tuple[Array, Array]:

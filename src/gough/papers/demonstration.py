@@ -22,9 +22,9 @@ from gough.dynamics import (
 )
 from gough.dynamics.periodic.motion import RepeatedMotion
 from gough.robots import DynamicModel
+from gough.robots.arguments import with_variant
 from gough.simulate.demos import DEMOS, Campaign, Demo, PeriodicCampaign
 from gough.simulate.virtual import SimulatedRecording
-from gough.studies.robots import with_variant
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ the library: so a robot is always an object.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
 from inspect import getattr_static
@@ -15,7 +16,7 @@ import numpy as np
 
 from gough.core.arguments import described, refused
 from gough.core.arrays import Array, array
-from gough.core.errors import InputError, require
+from gough.core.errors import InputError, nearest, require
 from gough.robots import KINEMATICS, ROBOTS, DynamicModel, GoughPlatform, KinematicModel
 
 _FOR_DYNAMICS = "a dynamic model, for identify and design"
@@ -113,3 +114,14 @@ def _call(kind: Any) -> str:
         return f"gough.robots.{kind.func.__name__}({options})"
     options = "base=…, platform=…, length=…" if kind is GoughPlatform else ""
     return f"gough.robots.{kind.__name__}({options})"
+
+
+def with_variant(of: DynamicModel, variant: str | None) -> DynamicModel:
+    """The robot with another of its nested models; None leaves it the most detailed one."""
+    if variant is None:
+        return of
+    known = [one.variant for one in getattr(of, "variants", ())]
+    require(bool(known), f"{of.name} has one model only: leave the variant out")
+    if variant not in known:
+        raise InputError(f"{of.name} has no variant '{variant}'{nearest(variant, known)} (known: {', '.join(known)})")
+    return replace(of, variant=variant)  # type: ignore[type-var]

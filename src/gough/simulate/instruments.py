@@ -7,6 +7,7 @@ import numpy as np
 
 from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import require
+from gough.data import butterworth
 from gough.simulate.noise import EffortNoise, Errors
 
 
@@ -159,12 +160,8 @@ def _filtered(values: Array, cutoff: float, rate: float) -> Array:
         cutoff < rate / 2,
         f"a low-pass at {cutoff:g} Hz needs more than {2 * cutoff:g} samples a second, not {rate:g}",
     )
-    from scipy.signal import butter, sosfilt, sosfilt_zi  # noqa: PLC0415 - start-up time
-
-    sections = butter(2, cutoff, fs=rate, output="sos")
-    settled = sosfilt_zi(sections)[:, :, None] * values[0]
-    smooth, _ = sosfilt(sections, values, axis=0, zi=settled)
-    return np.asarray(smooth)
+    settled = butterworth.state_space(2, cutoff, rate).settled()
+    return butterworth.filtered(values, 2, cutoff, rate, np.outer(settled, values[0]))
 
 
 def _bursts(rng: np.random.Generator, n_samples: int, share: float, length: float) -> Array:

@@ -8,6 +8,7 @@ import numpy as np
 
 from gough.core.arrays import Array, ArrayValue, array
 from gough.core.errors import require
+from gough.data import butterworth
 
 
 class Errors(Protocol):
@@ -97,14 +98,12 @@ class EffortNoise(ArrayValue):
             self.cutoff < rate / 2,
             f"a low-pass at {self.cutoff:g} Hz needs more than {2 * self.cutoff:g} samples a second, not {rate:g}",
         )
-        from scipy.signal import butter, sosfiltfilt, sosfreqz  # noqa: PLC0415 - start-up time
-
-        sections = butter(self.order, self.cutoff, fs=rate, output="sos")
+        filter_of = (self.order, self.cutoff, rate)
         margin = ceil(2 * self.order * rate / self.cutoff)  # the filter's transients die out before the recording
         white = rng.standard_normal((n_samples + 2 * margin, n))
-        smooth = sosfiltfilt(sections, white, axis=0, padtype=None)[margin : margin + n_samples]
-        _, response = sosfreqz(sections, 1 << 14)
-        power = float(np.mean(np.abs(response) ** 4))  # Parseval; the square of |H|², since it is passed twice
+        smooth = butterworth.forth_and_back(white, *filter_of)[margin : margin + n_samples]
+        response = butterworth.gain(np.arange(1 << 14) * (rate / (2 << 14)), *filter_of)
+        power = float(np.mean(response**4))  # Parseval; the square of |H|², since it is passed twice
         return np.asarray(smooth / np.sqrt(power))
 
 

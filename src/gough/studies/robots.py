@@ -21,6 +21,7 @@ from gough.robots import (
     PlanarRRR,
     RodDelta,
 )
+from gough.robots.arguments import with_variant
 from gough.studies.calibration_schema import KinematicRobotTable
 from gough.studies.mechanism_file import Stated, read_mechanism_robot
 from gough.studies.quantities import nested, quantity
@@ -57,17 +58,6 @@ def require_family(family: str) -> None:
 def robot_from_file(path: Path, variant: str | None = None, stated: Stated | None = None) -> DynamicModel:
     """The mechanism of a file (TOML, URDF or MJCF) as a robot; of the last two with what is stated beside it."""
     return with_variant(read_mechanism_robot(path, stated), variant)
-
-
-def with_variant(of: DynamicModel, variant: str | None) -> DynamicModel:
-    """The robot with another of its nested models; None leaves it the most detailed one."""
-    if variant is None:
-        return of
-    known = [one.variant for one in getattr(of, "variants", ())]
-    require(bool(known), f"{of.name} has one model only: leave the variant out")
-    if variant not in known:
-        raise InputError(f"{of.name} has no variant '{variant}'{nearest(variant, known)} (known: {', '.join(known)})")
-    return replace(of, variant=variant)  # type: ignore[type-var]
 
 
 def effort_letter(of: DynamicModel) -> str:

@@ -110,7 +110,8 @@ class Drawing:
             self.figure.set_dpi(dpi)
             self.figure.set_facecolor("white")
             canvas: Any = FigureCanvasAgg(self.figure)
-            canvas.print_png(target, metadata={"Software": None})  # savefig would draw it twice
+            # savefig would draw it twice; more compression takes longer than it is worth
+            canvas.print_png(target, metadata={"Software": None}, pil_kwargs={"compress_level": 2})
             self.figure.set_facecolor("none")
             self.figure.set_dpi(drawn_at)
         return target.getvalue()
