@@ -99,15 +99,31 @@ def _describe(path: str) -> Compiler:
     return Compiler(path, done.stdout)
 
 
+_WIDE = ("avx2", "avx512f", "avx512dq", "avx512vl")
+
+
 @cache
 def _vector_flags() -> tuple[str, ...]:
     """Flags for the wide registers of this processor; they are part of the name under which code is cached."""
+    if platform.machine() != "x86_64":
+        return ()
     try:
-        about = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+        with Path("/proc/cpuinfo").open(encoding="utf-8", errors="replace") as about:
+            flags = next((line.split() for line in about if line.startswith("flags")), [])
     except OSError:
         return ()
-    flags = next((line.split() for line in about.splitlines() if line.startswith("flags")), [])
-    return ("-mavx2",) if "avx2" in flags and platform.machine() == "x86_64" else ()
+    known = _WIDE if set(_WIDE) <= set(flags) else ("avx2",) if "avx2" in flags else ()
+    return tuple(f"-m{name}" for name in known)
+
+
+def doubles_in_a_register() -> int:
+    """Doubles that a vector register of this processor holds; at least 4, which compilers make of two halves.
+
+    Examples:
+        >>> doubles_in_a_register() in (4, 8)
+        True
+    """
+    return 8 if f"-m{_WIDE[1]}" in _vector_flags() else 4
 
 
 _lock = Lock()

@@ -1,4 +1,4 @@
-"""A tape as C for many samples: four of them at a time in the lanes of vector registers, the program cut into parts.
+"""A tape as C for many samples: four or eight at a time in the lanes of vector registers, the program cut into parts.
 
 Sums, products, quotients and roots of vectors round as those of numbers do, and every other function is called lane by
 lane: results have the same bits as from one sample at a time. A compiler takes much longer over a long function than
@@ -7,13 +7,14 @@ over the same in several parts; values that one part computes for a later one wa
 
 from collections.abc import Sequence
 
+from gough.kernels.compiler import doubles_in_a_register
 from gough.kernels.csource import BATCH_SYMBOL, literal
 from gough.kernels.operations import OPERATIONS
 from gough.kernels.ports import Port
 from gough.kernels.tape import Instruction, Tape
 
-LANES = 4
-"""Doubles in a vector: what AVX2 holds in one register; compilers make two of it where registers hold two."""
+LANES = doubles_in_a_register()
+"""Doubles in a vector: 8 where the processor has AVX-512, else 4; compilers make two of it where registers hold two."""
 PART = 600
 """Instructions in one C function."""
 _VECTORS = {"assign", "add", "sub", "mul", "div", "neg", "sq", "twice"}

@@ -102,7 +102,7 @@ class EffortNoise(ArrayValue):
         margin = ceil(2 * self.order * rate / self.cutoff)  # the filter's transients die out before the recording
         white = rng.standard_normal((n_samples + 2 * margin, n))
         smooth = butterworth.forth_and_back(white, *filter_of)[margin : margin + n_samples]
-        response = butterworth.gain(np.arange(1 << 14) * (rate / (2 << 14)), *filter_of)
+        response = butterworth.gain(rate / (2 << 14) * np.arange(1 << 14, dtype=np.float64), *filter_of)
         power = float(np.mean(response**4))  # Parseval; the square of |H|², since it is passed twice
         return np.asarray(smooth / np.sqrt(power))
 
