@@ -256,23 +256,37 @@ class NestedTests:
         return [each for each in np.array_split(self.kept, min(_SEGMENTS, len(self.kept))) if len(each)]
 
     @one_blas_thread()
-    def _rows(self, columns: list[Array]) -> tuple[Array, Integers]:
-        """Rows whose products are those of [J, r, columns], and where the rows of each segment begin and end.
-
-        They are the whitened rows themselves where these are kept, else a triangle of each segment.
-        """
+    def _rows(self) -> Array:
+        """Rows whose products are those of [J, r]: the whitened ones where they are kept, else triangles."""
         if self._whole is not None:
-            parts = [self._whole[self.kept]]
-            if columns:
-                parts.append(self._white(np.concatenate([each[self.kept] for each in columns], axis=2), self.kept))
-            A = np.concatenate(parts, axis=2) if columns else parts[0]
-            blocks, sizes = [A.reshape(-1, A.shape[2])], [self.n * len(each) for each in self.segments]
+            A = self._whole if len(self.kept) == len(self._whole) else self._whole[self.kept]
+            blocks = [A.reshape(-1, A.shape[2])]
         else:
-            blocks = [self._triangle(segment, columns) for segment in self.segments]
-            sizes = [len(each) for each in blocks]
+            blocks = [self._triangle(segment, []) for segment in self.segments]
         prior = self._prior(blocks[0].shape[1])
-        A = np.vstack([*blocks, prior]) if len(prior) or len(blocks) > 1 else blocks[0]
-        return A, np.cumsum([0, *sizes])
+        return np.vstack([*blocks, prior]) if len(prior) or len(blocks) > 1 else blocks[0]
+
+    def _against(self, columns: list[Array]) -> tuple[Array, Array, Array, Integers]:
+        """An orthonormal basis of the model's columns, what the fit leaves, and columns of alternatives.
+
+        In rows as those of `_rows`, with the places where the rows of each segment begin and end.
+        """
+        K, shift = self.solved[:2]
+        if self._whole is not None:
+            E = self._white(np.concatenate([each[self.kept] for each in columns], axis=2), self.kept)
+            V, r = self.spread(self.kept)
+            sizes = [self.n * len(each) for each in self.segments]
+            rows = [(V.reshape(-1, V.shape[2]), r.reshape(-1), E.reshape(-1, E.shape[2]))]
+        else:
+            triangles = [self._triangle(segment, columns) for segment in self.segments]
+            sizes, p = [len(each) for each in triangles], len(K)
+            rows = [(A[:, :p] @ K, A[:, p] - A[:, :p] @ shift, A[:, p + 1 :]) for A in triangles]
+        prior = self._prior(len(K))
+        rows += [(prior @ K, -prior @ shift, np.zeros((len(prior), rows[0][2].shape[1])))] if len(prior) else []
+        if len(rows) == 1:
+            return *rows[0], np.cumsum([0, *sizes])
+        V, r, E = (np.concatenate(each) for each in zip(*rows, strict=True))
+        return V, r, E, np.cumsum([0, *sizes])
 
     def _triangle(self, segment: Integers, columns: list[Array]) -> Array:
         R: Array | None = None
@@ -295,13 +309,10 @@ class NestedTests:
         alternatives = [(mistake, each) for mistake in mistakes for each in mistake.columns(self.fitted)]
         if not alternatives:
             return []
-        A, ends = self._rows([each.columns for _, each in alternatives])
-        p = len(self.solved.root)
-        basis, E = A[:, :p] @ self.solved.root, A[:, p + 1 :]
-        r = A[:, p] - A[:, :p] @ self.solved.shift
+        basis, r, E, ends = self._against([each.columns for _, each in alternatives])
         size = np.sqrt((E**2).sum(axis=0))
-        left = E - basis @ (basis.T @ E)
-        gram, along = left.T @ left, left.T @ r
+        absorbed = basis.T @ E
+        gram, along = E.T @ E - absorbed.T @ absorbed, E.T @ r
         widths = [each.columns.shape[2] for _, each in alternatives]
         places = [np.arange(stop - width, stop) for width, stop in zip(widths, np.cumsum(widths), strict=True)]
         removed: dict[int, list[_Removed | None]] = {}
@@ -316,7 +327,8 @@ class NestedTests:
         later = [int(segment[0]) for segment in self.segments[1:]]
         found: list[tuple[Mistake, Alternative, int, int, _Removed]] = []
         for i, (mistake, each) in enumerate(alternatives):
-            those = _from_each_segment(E[:, places[i]], basis, r, ends) if each.from_pose else removed[i]
+            own = slice(int(places[i][0]), int(places[i][-1]) + 1)
+            those = _from_each_segment(E[:, own], basis, r, ends) if each.from_pose else removed[i]
             for first, one in zip(later if each.from_pose else [0], those, strict=True):
                 if one is not None:
                     found.append((mistake, each, trials[mistake.name], first, one))
@@ -358,7 +370,7 @@ class NestedTests:
     @cached_property
     def solved(self) -> Solved:
         """The fit of the poses that are kept."""
-        A, _ = self._rows([])
+        A = self._rows()
         K = _inverse_root(A[:, :-1])
         shift = K @ (K.T @ (A[:, :-1].T @ A[:, -1]))
         left = A[:, -1] - A[:, :-1] @ shift
@@ -468,8 +480,17 @@ def _from_each_segment(E: Array, basis: Array, r: Array, ends: Integers) -> list
     own = [slice(a, b) for a, b in pairwise(ends.tolist())]
     if len(own) < 2:
         return []
-    grams, absorbed, along = (
-        np.cumsum(np.array([X[part].T @ E[part] for part in own[:0:-1]]), axis=0)[::-1] for X in (E, basis, r[:, None])
-    )
+    alike = len(set(np.diff(ends).tolist())) == 1
+
+    def later(X: Array) -> Array:
+        """EᵀX over the later segments, from each on."""
+        if alike:
+            A, B = (each[: ends[-1]].reshape(len(own), -1, each.shape[1]) for each in (E, X))
+            products = np.swapaxes(A, 1, 2) @ B
+        else:
+            products = np.array([E[part].T @ X[part] for part in own])
+        return np.asarray(np.cumsum(products[:0:-1], axis=0)[::-1])
+
+    grams, along, absorbed = later(E), later(r[:, None])[..., 0], later(basis)
     size = np.sqrt(np.diagonal(grams, axis1=1, axis2=2))
-    return _removed(grams - np.swapaxes(absorbed, 1, 2) @ absorbed, along[:, 0], size)
+    return _removed(grams - absorbed @ np.swapaxes(absorbed, 1, 2), along, size)
