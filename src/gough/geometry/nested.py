@@ -327,8 +327,8 @@ class NestedTests:
         later = [int(segment[0]) for segment in self.segments[1:]]
         found: list[tuple[Mistake, Alternative, int, int, _Removed]] = []
         for i, (mistake, each) in enumerate(alternatives):
-            own = slice(int(places[i][0]), int(places[i][-1]) + 1)
-            those = _from_each_segment(E[:, own], basis, r, ends) if each.from_pose else removed[i]
+            here = slice(int(places[i][0]), int(places[i][-1]) + 1)
+            those = _from_each_segment(E[:, here], basis, r, ends) if each.from_pose else removed[i]
             for first, one in zip(later if each.from_pose else [0], those, strict=True):
                 if one is not None:
                     found.append((mistake, each, trials[mistake.name], first, one))
