@@ -308,6 +308,16 @@ def _eigen(blocks: int, time: float) -> tuple[Array, Array]:
     return np.maximum(values, 0.0), vectors
 
 
+@lru_cache(maxsize=128)
+def _weighted_eigen(time: float, weight: bytes) -> tuple[Array, Array]:
+    """As `_eigen`, of blocks with weights (0 for those without rows): the same for all fits of the same rows."""
+    of_block = np.frombuffer(weight)
+    own = np.flatnonzero(of_block)
+    C = _correlations(len(of_block), time)[np.ix_(own, own)] * np.outer(of_block[own], of_block[own])
+    values, vectors = np.linalg.eigh(C)
+    return np.maximum(values, 0.0), vectors
+
+
 def _modes(time: float, weight: Array, present: Mask) -> tuple[list[Array], Array]:
     """For each group the basis in which its slow errors are independent, and their variances, in the order of rows."""
     blocks, n = weight.shape
@@ -318,10 +328,8 @@ def _modes(time: float, weight: Array, present: Mask) -> tuple[list[Array], Arra
         return [vectors] * n, power[present]
     bases = []
     for g in range(n):
-        own = present[:, g]
-        C = _correlations(blocks, time)[np.ix_(own, own)] * np.outer(weight[own, g], weight[own, g])
-        values, vectors = np.linalg.eigh(C)
-        power[own, g] = np.maximum(values, 0.0)
+        values, vectors = _weighted_eigen(time, weight[:, g].tobytes())
+        power[present[:, g], g] = values
         bases.append(vectors)
     return bases, power[present]
 

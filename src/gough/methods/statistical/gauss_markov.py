@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gough.core.arrays import Array, Integers
+from gough.core.arrays import Array
 from gough.core.errors import require
 from gough.estimates import Estimate, Status
 from gough.methods.statistical import linear
@@ -106,29 +106,45 @@ class GaussMarkov:
 
 
 class _Moments(NamedTuple):
-    """Second moments of the residuals of those samples that have the same groups."""
+    """Second moments of the residuals, for each set of groups that samples have: what the likelihood needs of them."""
 
-    present: Integers
-    """Numbers of the groups that these samples have."""
-    samples: int
+    present: Array
+    """(sets, n): 1 for the groups that samples of this set have, else 0."""
+    samples: Array
+    """(sets,): how many there are."""
     total: Array
-    """Σ r rᵀ over the samples, of the present groups."""
+    """(sets, n, n): Σ r rᵀ over these samples; 0 for groups that they lack."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no sample lacks a group."""
+        return bool(self.present.all())
+
+    def inverses(self, C: Array) -> tuple[Array, Array]:
+        """(C restricted to the present groups)⁻¹, 0 elsewhere, and ln det of each restriction."""
+        both = self.present[:, :, None] * self.present[:, None]
+        whole = np.where(both > 0, C, np.eye(len(C)))  # groups that are missing stand apart, with variance 1
+        return np.asarray(np.linalg.inv(whole) * both), np.asarray(np.linalg.slogdet(whole)[1])
 
 
-def _second_moments(problem: LinearProblem, theta: Array) -> list[_Moments]:
-    """Sums of r rᵀ over the samples, for each set of groups that samples have: what the likelihood needs of them."""
+def _second_moments(problem: LinearProblem, theta: Array) -> _Moments:
+    """Sums of r rᵀ over the samples, for each set of groups that samples have."""
     n = len(problem.groups)
-    found: dict[float, _Moments] = {}
+    found: dict[float, tuple[Array, int, Array]] = {}
     for rows in row_blocks(problem, Unweighted()):
         r, has = _by_sample(problem, theta, rows)
         pattern = has @ 2.0 ** np.arange(n)
         for bits in np.unique(pattern[pattern > 0]):
             of_kind = pattern == bits
-            present = np.flatnonzero(has[int(of_kind.argmax())])
-            u = r[np.ix_(of_kind, present)]
-            last = found.get(bits, _Moments(present, 0, np.zeros((len(present), len(present)))))
-            found[bits] = _Moments(present, last.samples + len(u), last.total + u.T @ u)
-    return list(found.values())
+            u = r[of_kind]
+            _, count, total = found.get(bits, (None, 0, np.zeros((n, n))))
+            found[bits] = (has[int(of_kind.argmax())], count + len(u), total + u.T @ u)
+    sets = list(found.values())
+    return _Moments(
+        np.array([present for present, _, _ in sets]),
+        np.array([float(count) for _, count, _ in sets]),
+        np.array([total for _, _, total in sets]),
+    )
 
 
 def _by_sample(problem: LinearProblem, theta: Array, rows: slice) -> tuple[Array, Array]:
@@ -143,20 +159,20 @@ def _by_sample(problem: LinearProblem, theta: Array, rows: slice) -> tuple[Array
     return r, has
 
 
-def _likeliest(moments: list[_Moments], D: Array, start: Array, share: float, floor: float) -> tuple[Array, float]:
+def _likeliest(moments: _Moments, D: Array, start: Array, share: float, floor: float) -> tuple[Array, float]:
     """The covariance that maximizes the penalized likelihood for fixed residuals, and −2 times its logarithm.
 
     Without missing rows it is (1 − λ) R + λ D at once, else the limit of expectation and maximization in turn.
     """
     if share == 1:
         return D, _minus_two_log_likelihood(moments, D)
-    N = sum(each.samples for each in moments)
-    C, steps = start, 1 if all(len(each.present) == len(D) for each in moments) else _EXPECTATIONS
+    C, steps = start, 1 if moments.is_complete else _EXPECTATIONS
     for _ in range(steps):
-        last, C = C, _regular((1 - share) * _expected(moments, C, N) + share * D, floor)
+        last, C = C, _regular((1 - share) * _expected(moments, C) + share * D, floor)
         if (abs(C - last) <= _EXPECTED * np.sqrt(np.outer(C.diagonal(), C.diagonal()))).all():
             break
     own = np.linalg.slogdet(C)[1] + np.trace(np.linalg.solve(C, D))
+    N = float(moments.samples.sum())
     return C, _minus_two_log_likelihood(moments, C) + share / (1 - share) * N * float(own)
 
 
@@ -165,22 +181,16 @@ _EXPECTED = 1e-8
 """Relative change of a covariance at which expectations are no longer repeated."""
 
 
-def _expected(moments: list[_Moments], C: Array, N: int) -> Array:
-    """Mean over the samples of r rᵀ, where those of missing rows are expected from the others by C."""
-    n = len(C)
-    total = np.zeros((n, n))
-    for present, count, own in moments:
-        if len(present) == n:
-            total += own
-            continue
-        missing = np.setdiff1d(np.arange(n), present)
-        B = np.linalg.solve(C[np.ix_(present, present)], C[np.ix_(present, missing)]).T
-        total[np.ix_(present, present)] += own
-        total[np.ix_(missing, present)] += B @ own
-        total[np.ix_(present, missing)] += own @ B.T
-        rest = C[np.ix_(missing, missing)] - B @ C[np.ix_(present, missing)]
-        total[np.ix_(missing, missing)] += B @ own @ B.T + count * rest
-    result: Array = (total + total.T) / (2 * N)
+def _expected(moments: _Moments, C: Array) -> Array:
+    """Mean over the samples of r rᵀ, where those of missing rows are expected from the others by C.
+
+    With K = C C_pp⁻¹ (0 in the columns of missing groups) the expectation of r is K r, which leaves present ones as
+    they are, and its covariance C − K C.
+    """
+    inverse, _ = moments.inverses(C)
+    K = C @ inverse
+    total = (K @ moments.total @ np.swapaxes(K, 1, 2) + moments.samples[:, None, None] * (C - K @ C)).sum(axis=0)
+    result: Array = (total + total.T) / (2 * moments.samples.sum())
     return result
 
 
@@ -192,12 +202,9 @@ def _regular(C: Array, floor: float) -> Array:
     return C + max(_SINGULAR - smallest, 0.0) * np.diag(C.diagonal())
 
 
-def _minus_two_log_likelihood(moments: list[_Moments], C: Array) -> float:
-    total = 0.0
-    for present, count, own in moments:
-        part = C[np.ix_(present, present)]
-        total += count * float(np.linalg.slogdet(part)[1]) + float(np.trace(np.linalg.solve(part, own)))
-    return total
+def _minus_two_log_likelihood(moments: _Moments, C: Array) -> float:
+    inverse, log_det = moments.inverses(C)
+    return float(moments.samples @ log_det + (inverse * moments.total).sum())
 
 
 def _shrinkage(problem: LinearProblem, theta: Array) -> float:
