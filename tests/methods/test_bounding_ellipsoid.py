@@ -489,6 +489,25 @@ def test_a_stream_stops_before_it_collapses():
     assert (stream.n_rows, stream.n_updates, stream.n_missed) == (4, 1, 2)
 
 
+@pytest.mark.parametrize("exponent", [-1010, -660, -515, -490, 0, 490, 515, 660, 1000])
+def test_the_estimate_of_a_stream_has_no_scale(exponent, rng):
+    """Unknowns times a power of two: the same box times that power, though squares of its sides may be no doubles."""
+    p, unit = 3, float(np.ldexp(1.0, exponent))
+    D, theta = rng.normal(size=(200, p)), rng.uniform(-0.5, 0.5, p)
+    y = D @ theta + 0.01 * rng.uniform(-1, 1, 200)
+    plain = EllipsoidStream(Unknowns(["a", "b", "c"], prior=Box([-1.0] * p, [1.0] * p)))
+    scaled = EllipsoidStream(Unknowns(["a", "b", "c"], prior=Box([-unit] * p, [unit] * p)))
+    plain.update_many(D, y, 0.01)
+    scaled.update_many(D, unit * y, 0.01 * unit)
+    answer = scaled.estimate()
+    box, expected = answer.region.hull(), plain.estimate().region.hull()
+    assert answer.claim is Claim.ENCLOSURE
+    assert (box.width > 0).all()
+    assert unit * theta in answer.region
+    assert np.ldexp(box.lower, -exponent) == pytest.approx(expected.lower, rel=1e-9)
+    assert np.ldexp(box.upper, -exponent) == pytest.approx(expected.upper, rel=1e-9)
+
+
 def test_streams_refuse_bad_rows():
     stream = EllipsoidStream(named(2, Box([0, 0], [1, 1])))
     for d, y, e in (

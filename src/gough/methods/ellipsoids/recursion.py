@@ -10,6 +10,8 @@ triangular. With g = dᵀPd / half² and e = (mid − dᵀc) / half, the family 
 must read θ̂_kᵀ N θ̂_k: as printed, M may lose its definiteness, and the ellipsoid the true parameter.
 """
 
+import math
+
 import numpy as np
 
 from gough.core.arrays import Array, Integers
@@ -314,13 +316,19 @@ def stream_row(state: Array, row: Array, y: float, half: float) -> int:
     X, vectors, c, origin, scale = stream_parts(state)
     if len(row) != p or not (half >= 0.0 and abs(y) < np.inf and half < np.inf):
         return -1
-    d, mid = vectors[1], y
+    d, mid, most = vectors[1], y, 0.0
     for j in range(p):
         v = row[j]
         if not abs(v) < np.inf:
             return -1
         mid -= v * origin[j]
         d[j] = v * scale[j]
+        most = max(most, abs(d[j]))
+    if not 1e-100 < most < 1e100 and most > 0.0:  # squares would be no numbers; a power of two loses no digit
+        exponent = -math.frexp(most)[1]
+        mid, half = math.ldexp(mid, exponent), math.ldexp(half, exponent)
+        for j in range(p):
+            d[j] = math.ldexp(d[j], exponent)
     state[ROWS] += 1.0
     if state[MISSES] > state[ALLOWED]:
         return IDLE

@@ -20,6 +20,7 @@ from gough.unknowns import Unknowns
 _FORMAT = "gough ellipsoid stream 1"
 _SMALLEST_STEP = 1e-100
 """Least share of the prior by which an unknown that moves is taken to move."""
+_NO_SQUARES = "The region is the box around the ellipsoid: squares of its axes are beyond the range of doubles."
 _COUNTS = ("n_rows", "n_updates", "n_missed")
 _FLOATS = frozenset((float, np.float64))
 _FLOAT64 = np.dtype(np.float64)
@@ -197,7 +198,7 @@ class EllipsoidStream:
     @np.errstate(all="ignore")
     @one_blas_thread()
     def estimate(self) -> Estimate:
-        """The ellipsoid of all rows so far."""
+        """The ellipsoid of all rows so far; the box around it where squares of its axes are no doubles."""
         stats, name = Stats(self.n_rows), "EllipsoidStream"
         if self.is_inconsistent:
             note = f"{self.n_missed} rows missed the ellipsoid of the rows before them, but {self.misses} are allowed."
@@ -207,13 +208,17 @@ class EllipsoidStream:
             empty = Box.empty(len(self.unknowns))
             return Estimate(empty, Claim.VALUE, Status.INCONSISTENT, self.unknowns, name, stats, (note,))
         U, center, origin, scale = self._parts()
-        root = np.linalg.inv(U) * scale[:, None]
-        P = root @ root.T
-        region = Ellipsoid(origin + scale * center, (P + P.T) / 2)
+        root = np.linalg.inv(U)
+        P, exponent = root @ root.T, np.frexp(scale)[1] - 1  # of powers of two: products with them are exact
+        shape = np.ldexp((P + P.T) / 2, exponent[:, None] + exponent)
+        region: Ellipsoid | Box = Ellipsoid(origin + scale * center, np.where(np.isfinite(shape), shape, 0.0))
         claim, notes = Claim.ENCLOSURE, tuple[str, ...]()
+        if not (np.ldexp(shape, -exponent[:, None] - exponent) == (P + P.T) / 2).all():
+            region, notes = self.hull(), (_NO_SQUARES,)
         if self.n_missed:
             claim = Claim.VALUE
-            notes = (f"{self.n_missed} rows missed the ellipsoid and were left out; an outlier may be among the rest.",)
+            left_out = "rows missed the ellipsoid and were left out; an outlier may be among the rest."
+            notes += (f"{self.n_missed} {left_out}",)
         if not self.unknowns.bounds.is_bounded:
             claim = Claim.VALUE
             notes += (f"Holds the consistent θ within the radius {self.radius} of the nominal values, no others.",)
