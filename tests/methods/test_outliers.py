@@ -266,6 +266,45 @@ def test_words_claim_no_more_than_is_proven():
     assert two(many).endswith("If no more than 2 do, rows 5, 6 do for certain.")
 
 
+def hostile_problem(rng, n_rows, p, q):
+    """Whole numbers, rows twice, rows of zeros, equations, q rows that are off; each row and column in its own unit.
+
+    The truth is a whole number, so that nothing is rounded where its rows are made.
+    """
+    W = rng.integers(-4, 5, (n_rows, p)).astype(float)
+    W[rng.random(n_rows) < 0.2] = 0.0
+    W[rng.integers(0, n_rows, 2)] = W[rng.integers(0, n_rows)]
+    theta, e = rng.integers(-8, 9, p).astype(float), rng.choice([0.0, 0.25, 1.0, 64.0], n_rows)
+    y = W @ theta + e * rng.choice([-1.0, -0.5, 0.0, 1.0], n_rows)
+    off = rng.permutation(n_rows)[: rng.integers(0, q + 1)]
+    y[off] += rng.choice([-1, 1], len(off)) * rng.choice([0.5, 32.0, 4096.0], len(off))
+    rows, columns = (np.ldexp(1.0, rng.integers(-250, 250, size)) for size in (n_rows, p))
+    theta /= columns
+    prior = Box(theta - 16 / columns, theta + 8 / columns) if rng.random() < 0.7 else None
+    y, e, W = y * rows, e * rows, W * columns * rows[:, None]
+    return LinearProblem(W, y, Unknowns(NAMES[:p], prior=prior), Bounded(e)), theta
+
+
+def test_hostile_rows_lose_nothing_and_every_proof_is_checked(rng):
+    """Containment at zero tolerance, in rational arithmetic; certificates of both kinds are checked exactly."""
+    checked = 0
+    for _ in range(150):
+        q = int(rng.integers(1, 4))
+        problem, theta = hostile_problem(rng, int(rng.integers(2, 12)), int(rng.integers(1, 4)), q)
+        assert len(violated(problem, theta)) <= q
+        answer = estimate(problem, RelaxedHull(q), strict=False)
+        assert answer.status is not Status.INCONSISTENT
+        assert theta in answer.region
+        if answer.stats.sides:
+            certificate = certificate_of(problem, answer)
+            assert check(certificate, problem).holds
+            checked += 1
+        found = outliers(problem, q)
+        assert set(found.proven) <= set(violated(problem, theta))
+        assert found.at_least <= len(violated(problem, theta))
+    assert checked > 40
+
+
 @pytest.mark.parametrize("q", [1, 2, 3, 4])
 def test_the_compiled_search_equals_branching_best_first(q, rng, monkeypatch):
     """Two searches that share no line of their logic find the same sides; the compiled one's are certified."""

@@ -113,7 +113,7 @@ class _Search:
         count = int(cuts.number[0])
         order = cuts.order[:count][::-1]  # those that served last come first, as in the search
         used = order[cuts.used[order] > 0]
-        if not used.size:
+        if not (used.size and programs.pool.size):
             return None
         columns = np.where(np.arange(n + 1) < cuts.size[used, None], cuts.rows[used], n)
         rows = programs.pool[columns - n]
