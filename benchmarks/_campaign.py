@@ -7,17 +7,20 @@ from pathlib import Path
 from typing import Any
 
 from gough.campaigns import Campaign, open_executor
+from gough.core.errors import InputError
 from gough.core.progress import Progress
 
 
 def add_options(parser: argparse.ArgumentParser, ledger: str) -> None:
     parser.add_argument("--workers", "--jobs", type=int, help="processes, or jobs of Slurm at a time")
     parser.add_argument("--cluster", default="", help="address of a Dask scheduler, 'dask' or 'slurm:partition=…'")
-    parser.add_argument("--ledger", type=Path, default=Path(ledger), help="results so far; the same command resumes")
+    parser.add_argument(
+        "--ledger", type=Path, default=Path(ledger), help="file or folder of results so far; the same command resumes"
+    )
 
 
 def results_of(campaign: Campaign, given: argparse.Namespace) -> dict[str, Any]:
-    """The results of all tasks; Ctrl-C finishes those that run and ends with exit code 130."""
+    """The results of all tasks; ends with exit code 2 if the ledger is another's, with 130 after Ctrl-C."""
     began: list[tuple[float, int]] = []
 
     def show(step: Progress) -> None:
@@ -29,6 +32,9 @@ def results_of(campaign: Campaign, given: argparse.Namespace) -> dict[str, Any]:
     try:
         with open_executor(given.workers, given.cluster) as executor:
             return campaign.run(given.ledger, executor=executor, on_progress=show)
+    except InputError as error:
+        print(f"\n{error}", file=sys.stderr)
+        raise SystemExit(2) from error
     except KeyboardInterrupt as stopped:
         print(f"\n{stopped}", file=sys.stderr)
         raise SystemExit(130) from stopped

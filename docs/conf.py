@@ -59,6 +59,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_extra_path = ["_gallery"]
 html_show_sourcelink = False
+html_sidebars = {page: [] for page in ("benchmarks", "changelog")}  # they have no pages below them
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": True,

@@ -70,7 +70,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--rival", action="append", choices=list(RIVALS), help="may be repeated; all by default")
     parser.add_argument("--seeds", type=int, help="how many recordings; by default as many as the page states")
     parser.add_argument("--page", action="store_true", help="write results.jsonl and the table of docs/benchmarks.md")
-    add_options(parser, str(FOLDER / "ledger.jsonl"))
+    add_options(parser, str(FOLDER))  # another version of gough or of the tasks has a ledger of its own there
     given = parser.parse_args(words)
     unknown = [name for name in given.tasks if name not in TASKS]
     if unknown:
