@@ -39,13 +39,20 @@ COLUMNS = {
 }
 
 
+_MEAN = 10
+"""Recordings from which on a mean error over its standard error says something."""
+
+
 def rows_of(results: list[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
     """Heads and rows of one task; columns that nobody has are left out."""
     used = [key for key in COLUMNS if any(key in each["figures"] for each in results)]
     rows = []
     for each in results:
         figures = each["figures"]
-        cells = [COLUMNS[key][1](figures[key]) if key in figures else "—" for key in used]
+        few = figures.get("recordings", 0) < _MEAN
+        cells = [
+            COLUMNS[key][1](figures[key]) if key in figures and not (few and key == "bias") else "—" for key in used
+        ]
         rows.append([_name(each), *cells])
     return ["", *(COLUMNS[key][0] for key in used)], rows
 

@@ -1,5 +1,6 @@
 """Campaigns: the same bits from any executor, in any order, after any interruption; nothing is computed twice."""
 
+import importlib
 import json
 import os
 import signal
@@ -321,3 +322,42 @@ def test_a_ledger_keeps_no_results_in_memory(tmp_path):
         assert ledger.results["49"][1] == 49
         assert len(ledger.results) == 50
         assert "7" in ledger.results
+
+
+def test_what_the_function_calls_in_its_own_file_counts(tmp_path, monkeypatch):
+    """A helper or a constant beside the function decides results as its own lines do."""
+    script = tmp_path / "beside.py"
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # two versions in one second would share their bytecode
+    found = []
+    for factor in (1, 7):
+        script.write_text(f"def helper(x):\n    return x * {factor}\n\n\ndef f(x):\n    return helper(x)\n")
+        sys.modules.pop("beside", None)
+        importlib.invalidate_caches()
+        module = importlib.import_module("beside")
+        found.append(Campaign(module.f, {"a": (2.0,)}).run(tmp_path))  # a folder: another campaign has another file
+    assert found == [{"a": 2.0}, {"a": 14.0}]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((3, {"a": (1.0,)}), "function must be a function"),
+        ((abs, [("a", (1.0,))]), "tasks must be arguments by key"),
+        ((abs, {"a": 1.0}), r"tasks\['a'\] must be a tuple of arguments"),
+        ((abs, {"a": (1.0,)}, (), -1), "seed must be a whole number"),
+        ((abs, {"a": (1.0,)}, (), "a"), "seed must be a whole number"),
+    ],
+)
+def test_arguments_that_are_none_are_refused_by_name(arguments, message):
+    with pytest.raises(InputError, match=message):
+        Campaign(*arguments)
+
+
+def test_a_result_that_is_none_is_named_with_its_file(tmp_path):
+    path = tmp_path / "a.jsonl"
+    campaign = Campaign(abs, {"a": (-1.0,), "b": (-2.0,)})
+    campaign.run(path)
+    path.write_text(path.read_text().replace('"result":2.0', '"result":{"$value":"gough.region.Foo"}'))
+    with pytest.raises(InputError, match=r"a\.jsonl, result of 'b'.*damaged"):
+        campaign.run(path)

@@ -216,4 +216,4 @@ def test_other_files_are_not_touched(study, capsys):
     assert "missing.toml cannot be read" in capsys.readouterr().err
     assert run(["poses", str(study), "--counts", "3"]) == 2
     assert run(["poses", str(study), "--criterion", "F", "--out", str(study.parent / "new")]) == 2
-    assert "no criterion is called 'F'" in capsys.readouterr().err
+    assert "criterion must be 'D' or" in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """Campaigns: many tasks, each computed once, wherever it runs and however often the campaign is interrupted."""
 
+import inspect
 import signal
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
@@ -11,12 +12,13 @@ from threading import current_thread, main_thread
 from typing import Any, Generic, TypeVar
 from uuid import uuid4
 
-from gough.campaigns.digests import digest
+from gough.campaigns.digests import digest, file_digest
 from gough.campaigns.executors import Executor, executor_of
 from gough.campaigns.ledger import Ledger
 from gough.campaigns.plain import from_json
 from gough.campaigns.tasks import Call, Outcome, Work
 from gough.campaigns.versions import this_version
+from gough.core.arguments import refused, whole
 from gough.core.errors import InputError
 from gough.core.progress import OnProgress, Progress
 from gough.core.text import counted
@@ -83,10 +85,28 @@ class Campaign(Generic[T]):
         """Digest of the configuration, which the first line of the ledger has."""
         return self.name or digest((this_version(), self._identity(), self.shared, self.seed))
 
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise refused("function", self.function, "a function", "math.hypot")
+        if not isinstance(self.tasks, Mapping):
+            raise refused("tasks", self.tasks, "arguments by key", '{"a": (3.0, 4.0)}')
+        for key, arguments in self.tasks.items():
+            if not isinstance(arguments, tuple):
+                raise refused(f"tasks[{key!r}]", arguments, "a tuple of arguments", '{"a": (3.0,)}')
+        if self.seed is not None:
+            whole(self.seed, "seed")
+
     def _identity(self) -> Any:
-        """The function as its digest knows it; functions of C have a name only."""
-        plain = getattr(self.function, "__code__", None) is None and hasattr(self.function, "__qualname__")
-        return f"{self.function.__module__}.{self.function.__qualname__}" if plain else self.function
+        """The function as its digest knows it; functions of C have a name only.
+
+        One that is not gough's counts with its file: what it calls there, and constants, decide its results too.
+        """
+        function = inspect.unwrap(self.function)
+        if getattr(function, "__code__", None) is None:
+            return f"{function.__module__}.{function.__qualname__}" if hasattr(function, "__qualname__") else function
+        path = Path(function.__code__.co_filename)
+        ours = function.__module__.partition(".")[0] == "gough"
+        return self.function if ours or not path.is_file() else (self.function, file_digest(path))
 
     def digest_of(self, key: str) -> str:
         """The digest of a task.

@@ -116,7 +116,7 @@ class Ledger:
         end = 0
         with os.fdopen(os.dup(self._file), "rb") as file:
             start = file.read(len(begun))
-            foreign = f"{self.path} is not the file of a campaign; give another name"
+            foreign = f"{self.path} is not the file of a campaign: delete it, or give another name or folder"
             require(start == begun or begun.startswith(start), foreign)
             file.seek(0)
             for k, line in enumerate(file):
@@ -150,7 +150,7 @@ class Ledger:
         require(
             fingerprint == wanted,
             f"{self.path} belongs to a campaign with another configuration (digest {fingerprint[:8]}…, not "
-            f"{wanted[:8]}…): its results would be mixed up. Give another name, or restore that configuration",
+            f"{wanted[:8]}…): its results would be mixed up. Delete it, or give another name or folder",
         )
 
     def _write(self, line: str) -> None:
@@ -176,7 +176,13 @@ class _Results(Mapping[str, Any]):
 
     def __getitem__(self, key: str) -> Any:
         line = self._of._line(key).decode()  # noqa: SLF001 - one class in two parts
-        return from_json(line[line.index('"result":') + len('"result":') : line.rindex("}")])
+        try:
+            return from_json(line[line.index('"result":') + len('"result":') : line.rindex("}")])
+        except InputError as error:
+            raise InputError(
+                f"{self._of.path}, result of '{key}': {error}. The file is damaged: delete this line, and its task is "
+                "computed again"
+            ) from error
 
     def __iter__(self) -> Iterator[str]:
         return iter(tuple(self._of._numbers))  # noqa: SLF001 - as above

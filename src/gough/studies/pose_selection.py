@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 
 from gough.answers import Answer
+from gough.core.arguments import one_of
 from gough.core.errors import require
 from gough.core.progress import OnProgress
 from gough.core.tables import Table
 from gough.data import Poses, write_poses
 from gough.designs.poses import (
+    CRITERIA,
     Camera,
     Curve,
     PoseLimits,
@@ -106,6 +108,8 @@ class PoseSelectionStudy(KinematicStudy, purposes=("selection",)):
         needs = f"{path} needs a table [robot] with the blueprint, and [selection.limits] with the range of readings"
         require(table.robot is not None, needs)
         stated = {name: value for name, value in options.items() if value is not None}
+        if "criterion" in stated:
+            one_of(stated["criterion"], "criterion", tuple(CRITERIA))
         require(not {"count", "target"} <= set(stated), "state a number of poses (count) or a target, not both")
         if "count" in stated or "target" in stated:
             stated = {"count": None, "target": None} | stated

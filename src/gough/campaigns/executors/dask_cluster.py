@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Any, Self
@@ -185,6 +186,8 @@ def _client(at: Any) -> Any:
     import distributed  # noqa: PLC0415 - an extra
 
     client: Any = distributed.Client
+    if isinstance(at, str) and at.endswith(".json"):
+        require(Path(at).is_file(), f"there is no file {at}: give the one that dask scheduler --scheduler-file writes")
     try:
         if isinstance(at, str) and at.endswith(".json"):
             return client(scheduler_file=at, timeout=_CONNECT, set_as_default=False)
