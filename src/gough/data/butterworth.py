@@ -76,7 +76,7 @@ def state_space(order: int, cutoff: float, rate: float) -> StateSpace:
 
 @cache
 def _by_blocks(order: int, cutoff: float, rate: float) -> tuple[Array, Array, Array, Array]:
-    """Of a block of samples: outputs by its state and inputs, and the next state by these."""
+    """Matrices of a block of samples: its outputs by its state and inputs, and the next state by these."""
     A, B, C, D = state_space(order, cutoff, rate)
     powers = [np.eye(len(B))]
     for _ in range(_TOGETHER):

@@ -19,7 +19,7 @@ class Attempted(Protocol):
 
     @property
     def number(self) -> int:
-        """Of the start, from 1."""
+        """The number of the start, from 1."""
 
     @property
     def value(self) -> float:
@@ -27,7 +27,7 @@ class Attempted(Protocol):
 
     @property
     def is_stopped(self) -> bool:
-        """Was it interrupted? Then it is what had been reached, and is not recorded."""
+        """Whether it was interrupted: then it is what had been reached, and is not recorded."""
 
 
 T = TypeVar("T", bound=Attempted)
