@@ -94,15 +94,18 @@ def filtered(x: Array, order: int, cutoff: float, rate: float, state: Array) -> 
     by_state, by_input, next_by_state, next_by_input = _by_blocks(order, cutoff, rate)
     n_samples, n = x.shape
     n_blocks = -(-n_samples // _TOGETHER)
-    blocks = np.zeros((n_blocks * _TOGETHER, n))
-    blocks[:n_samples] = x
-    blocks = blocks.reshape(n_blocks, _TOGETHER, n)
-    driven = next_by_input @ blocks
-    states = np.empty((n_blocks, *state.shape))
+    padded = np.zeros((n_blocks * _TOGETHER, n))
+    padded[:n_samples] = x
+    # (samples of a block, blocks and signals): all blocks in one product
+    inputs = padded.reshape(n_blocks, _TOGETHER, n).transpose(1, 0, 2).reshape(_TOGETHER, n_blocks * n)
+    driven = (next_by_input @ inputs).reshape(len(state), n_blocks, n)
+    states = np.empty_like(driven)
     for k in range(n_blocks):
-        states[k] = state
-        state = next_by_state @ state + driven[k]
-    return np.asarray((by_input @ blocks + by_state @ states).reshape(n_blocks * _TOGETHER, n)[:n_samples])
+        states[:, k] = state
+        state = next_by_state @ state + driven[:, k]
+    outputs = by_input @ inputs + by_state @ states.reshape(len(states), n_blocks * n)
+    in_order = outputs.reshape(_TOGETHER, n_blocks, n).transpose(1, 0, 2)
+    return np.asarray(in_order.reshape(n_blocks * _TOGETHER, n)[:n_samples])
 
 
 def forth_and_back(x: Array, order: int, cutoff: float, rate: float, padding: int = 0) -> Array:
