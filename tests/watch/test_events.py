@@ -446,3 +446,19 @@ def test_a_payload_that_is_there_from_the_beginning_is_learned_as_usual():
     assert found == []
     payload = watcher.payload()
     assert abs(payload.mass) <= 2 * payload.error
+
+
+def test_another_recording_is_no_jump_of_the_clock():
+    """Times that restart or leave a gap are an event within a recording, and none where another one begins."""
+    stream = SimulatedStream(rate=500.0)
+    model, rng = stream.model(), np.random.default_rng(3)
+    bound = np.array(stream.identified().bound)
+    for start in (0.0, 9.0):
+        for is_new in (False, True):
+            watcher = Watcher(model, WatchOptions(bound, rate=500.0, learn=12.0))
+            times, values = stream.samples(0, 2000, rng)
+            assert not watcher.take(times, values, is_new=True)
+            found = watcher.take(start + times, values, is_new=is_new)
+            assert [each.event.kind for each in found] == ([] if is_new else ["clock"])
+            assert watcher.status()["lost"] == (2500 if start == 9.0 and not is_new else 0)
+            assert watcher.n_received == 4000

@@ -299,7 +299,7 @@ def test_drift_and_bound_of_a_study(study):
     asked = WatchStudy.read(study / "drift.toml")
     assert asked.options.bound.tolist() == [0.2, 0.2]
     assert asked.options.drift[asked.dynamics.columns.index("fv_1")] == 0.001
-    times, values = asked.read_recording(study / "rec.csv")
+    times, values, _ = asked.read_recording(study / "rec.csv")
     assert len(times) == 3000
     watcher = asked.watcher()
     assert watcher.take(times, values) == []

@@ -14,7 +14,7 @@ from gough.core.errors import InputError
 from gough.watch.checkpoint import load_checkpoint, save_checkpoint
 from gough.watch.sources import Channels, open_source
 from gough.watch.sources.files import GrowingFile, StandardInput
-from gough.watch.sources.folder import RecordingFolder
+from gough.watch.sources.folder import Recorded, RecordingFolder
 from gough.watch.sources.lines import LineDecoder
 from gough.watch.sources.network import UdpSource, WebSocketSource
 
@@ -200,7 +200,7 @@ def test_a_folder_is_read_in_order_and_resumed_within_a_file(tmp_path):
         if "bad" in path.name:
             raise InputError(f"{path} is damaged")
         data = np.loadtxt(path, delimiter=",", ndmin=2)
-        return data[:, 0], data[:, 1:]
+        return Recorded(data[:, 0], data[:, 1:])
 
     for name, start in (("b.csv", 10), ("a.csv", 0)):
         np.savetxt(tmp_path / name, [[start, 1, 2], [start + 1, 3, 4]], delimiter=",")
@@ -266,3 +266,22 @@ def test_a_last_line_that_is_cut_off_is_no_sample():
     for data, count in ((rows, 20), (rows[:-3], 19)):
         decoder = LineDecoder(channels, "a.json")
         assert len(decoder.take(data.encode()).times) + len(decoder.end().times) == count
+
+
+def test_recordings_of_a_folder_continue_by_their_dates(tmp_path):
+    """The second begins two seconds after the first, also where the watch resumes between them; others restart."""
+    began = {"a.csv": 1_700_000_000_000_000_000, "b.csv": 1_700_000_002_000_000_000, "c.csv": None}
+
+    def reader(path):
+        return Recorded(np.arange(3.0) / 2, np.zeros((3, 2)), began[path.name])
+
+    for name in began:
+        (tmp_path / name).write_text("x")
+    source = RecordingFolder(tmp_path, reader, 2, settled=0.0, follow=False)
+    first = source.read(0.0)
+    assert first.is_new
+    other = RecordingFolder(tmp_path, reader, 2, settled=0.0, follow=False)
+    other.resume(source.position())
+    for each in (source, other):
+        assert each.read(0.0).times.tolist() == [2.0, 2.5, 3.0]
+        assert each.read(0.0).times.tolist() == [0.0, 0.5, 1.0]

@@ -16,6 +16,7 @@ from gough.studies.identification import IdentificationStudy
 from gough.studies.quantities import quantity
 from gough.studies.schema import SourceTable
 from gough.watch import Channels, WatchedModel, Watcher, WatchOptions
+from gough.watch.sources.folder import Recorded
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,8 +148,8 @@ class WatchStudy:
         columns = {name: data.columns.get(name, name) for name in names}
         return Channels(data.time or None, columns, dict(data.units), wanted, gains, data.rate)
 
-    def read_recording(self, path: Path) -> tuple[Array, Array]:
-        """Times and values of a whole recording, in SI units."""
+    def read_recording(self, path: Path) -> Recorded:
+        """Times and values of a whole recording, in SI units, and when it began."""
         recording: Recording = self.study.recording(
             SourceTable(file=str(path.resolve())), ("data", "recordings", 0)
         ).in_si()
@@ -156,7 +157,8 @@ class WatchStudy:
         gains = np.array([self.channels.factors.get(name, 1.0) for name in efforts])
         start = recording.start
         times = start + np.arange(len(recording)) / recording.rate
-        return times, np.concatenate([recording.columns(coordinates), recording.columns(efforts) * gains], axis=1)
+        values = np.concatenate([recording.columns(coordinates), recording.columns(efforts) * gains], axis=1)
+        return Recorded(times, values, _nanoseconds(recording.began))
 
     def watcher(self) -> Watcher:
         """A new watch."""
@@ -168,3 +170,11 @@ class WatchStudy:
         options = {name: np.asarray(value).tolist() for name, value in vars(self.options).items() if value is not None}
         text = repr((self.dynamics.to_dict(), sorted(options.items()), vars(replace(self.channels))))
         return sha256(text.encode()).hexdigest()
+
+
+def _nanoseconds(began: str) -> int | None:
+    """Nanoseconds since 1970 of a date such as 2023-11-14 22:13:20.5 UTC; None of other texts, as a time of day."""
+    try:
+        return int(np.datetime64("T".join(began.split()[:2]), "ns").astype(np.int64)) if began else None
+    except ValueError:
+        return None

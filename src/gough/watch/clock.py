@@ -61,6 +61,15 @@ class Grid:
     worst_jitter: float = 0.0
     """Seconds by which a time was off the grid at most."""
 
+    def gap_to(self, time: float) -> float:
+        """Seconds from where the next sample is expected to this time; 0 where it continues the grid or begins it."""
+        off = 0.0 if self.origin is None else (time - self.origin) * self.rate - (self.at + 1)
+        return off / self.rate if abs(off) >= _CLOSE else 0.0
+
+    def restart(self) -> None:
+        """Begin a new grid with the next sample."""
+        self.origin = None
+
     def take(self, times: Array, values: Array) -> Iterator[Samples | Break]:
         """Parts of the grid, and breaks between them; values (N, positions and efforts) are finite."""
         begin = 0

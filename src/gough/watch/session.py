@@ -124,7 +124,7 @@ class Session:
         return {**self.watcher.status(), "events": self.journal.n_events, "unreadable": self._bad}
 
     def _take(self, batch: Batch) -> None:
-        found: list[Found] = self.watcher.take(batch.times, batch.values) if len(batch) else []
+        found: list[Found] = self.watcher.take(batch.times, batch.values, is_new=batch.is_new) if len(batch) else []
         if batch.bad:
             found += self._faulty(batch)
         elif len(batch):

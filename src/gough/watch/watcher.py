@@ -199,12 +199,13 @@ class Watcher:
         """Seconds from an instant to the last sample that its row needs; None as long as the rate is not known."""
         return None if self._grid is None else self._preparation.delay
 
-    def take(self, times: Array, values: Array) -> list[Found]:
+    def take(self, times: Array, values: Array, *, is_new: bool = False) -> list[Found]:
         """The events that these samples raise.
 
         Args:
             times: (N,) seconds.
             values: (N, positions and efforts) in SI units; NaN where a value is missing.
+            is_new: Whether another recording begins here: that its times do not continue those before is no event.
         """
         self.n_received += len(times)
         whole = np.isfinite(values).all(axis=1) & np.isfinite(times)
@@ -225,6 +226,9 @@ class Watcher:
             self._waiting = []
             self._begin(_rate_of(times))
         assert self._grid is not None
+        if is_new and (gap := self._grid.gap_to(float(times[0]))):
+            self._restart(gap)
+            self._grid.restart()
         for part in self._grid.take(times, values):
             if isinstance(part, Break):
                 found += self._interrupted(part)
@@ -252,14 +256,18 @@ class Watcher:
         text = f"{int(runs[long].max())} samples in a row have no number for {', '.join(lost) or 'the time'}"
         return [self._event(kinds.DATA, "", text, "observed", {"samples": int(runs[long].max())})]
 
-    def _interrupted(self, gap: Break) -> list[Found]:
+    def _restart(self, gap: float) -> None:
+        """Begin anew after so many seconds without samples; they are negative if the clock jumped back."""
         self._preparation.restart()
         self._sensors.restart()
         self._pending = _Pending()
-        self.time = gap.time
-        if gap.seconds < 0:
-            self.consistency.jumped(-gap.seconds)
+        if gap < 0:
+            self.consistency.jumped(-gap)
             self.set = self._new_set()
+
+    def _interrupted(self, gap: Break) -> list[Found]:
+        self._restart(gap.seconds)
+        self.time = gap.time
         if not self._messy.met(gap.time):
             return []
         if gap.seconds < 0:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,21 @@ SUFFIXES = (
 _TOGETHER = 4096
 """Samples that are handed on at a time."""
 
-Reader = Callable[[Path], tuple[Array, Array]]
-"""Times and values (N, positions and efforts) in SI units of a recording."""
+_NS = 10**9
+
+
+class Recorded(NamedTuple):
+    """A recording that was read."""
+
+    times: Array
+    """(N,) seconds."""
+    values: Array
+    """(N, positions and efforts) in SI units."""
+    began: int | None = None
+    """Nanoseconds since 1970 at time 0; None where the recording has no date."""
+
+
+Reader = Callable[[Path], Recorded]
 
 
 class RecordingFolder:
@@ -27,7 +40,8 @@ class RecordingFolder:
 
     A file is complete once neither its size nor its time of change has changed for `settled` seconds. A file that
     cannot be read is reported and left out. Names decide the order: a file whose name stands before
-    one that was read already is reported and left out, since time runs forwards.
+    one that was read already is reported and left out, since time runs forwards. Times of recordings with a date count
+    from the beginning of the first one.
     """
 
     can_resume = True
@@ -41,6 +55,8 @@ class RecordingFolder:
         self._seen: dict[str, tuple[tuple[int, int], float]] = {}
         self._current: tuple[str, Array, Array] | None = None
         self._at = 0
+        self._origin: int | None = None
+        """Nanoseconds since 1970 at time 0 of the first recording with a date."""
 
     @property
     def name(self) -> str:
@@ -67,7 +83,7 @@ class RecordingFolder:
         if end == len(times):
             self._done.append(name)
             self._current, self._at = None, 0
-        return Batch(times[begin:end], values[begin:end])
+        return Batch(times[begin:end], values[begin:end], is_new=begin == 0)
 
     def _missing(self) -> list[str]:
         return [name for name in self._names() if name not in self._done]
@@ -114,7 +130,7 @@ class RecordingFolder:
                 f"{self._place(name)} appeared after {max(self._done)}: a file whose name stands before it is left out",
             )
         try:
-            times, values = self._reader(self._place(name))
+            times, values = self._recorded(name)
         except InputError as error:
             if not self._is_folder:
                 raise
@@ -123,15 +139,23 @@ class RecordingFolder:
         self._current, self._at = (name, times, values), 0
         return ()
 
+    def _recorded(self, name: str) -> tuple[Array, Array]:
+        """Times since the beginning of the first recording, as far as dates tell, and values."""
+        times, values, began = self._reader(self._place(name))
+        if began is None:
+            return times, values
+        self._origin = began if self._origin is None else self._origin
+        return times + (began - self._origin) / _NS, values
+
     def position(self) -> dict[str, Any]:
         return {"kind": "folder", "done": list(self._done), "at": self._at if self._current else 0,
-                "current": self._current[0] if self._current else ""}  # fmt: skip
+                "current": self._current[0] if self._current else "", "origin": self._origin}  # fmt: skip
 
     def resume(self, position: Mapping[str, Any]) -> None:
         require(position.get("kind") == "folder", "the checkpoint is of another kind of source")
-        self._done = list(position["done"])
+        self._done, self._origin = list(position["done"]), position.get("origin")
         if position["current"]:
-            times, values = self._reader(self._place(position["current"]))
+            times, values = self._recorded(position["current"])
             at = int(position["at"])
             require(at <= len(times), f"{position['current']} is shorter than in the checkpoint: delete the checkpoint")
             self._current, self._at = (position["current"], times, values), at

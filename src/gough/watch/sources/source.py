@@ -21,6 +21,8 @@ class Batch:
     """What could not be read, each with its place."""
     notes: tuple[str, ...] = ()
     """What else happened, such as a file that was replaced."""
+    is_new: bool = False
+    """Whether another recording begins here: its times need not continue those before."""
 
     def __len__(self) -> int:
         return len(self.times)
