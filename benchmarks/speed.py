@@ -8,15 +8,18 @@ python -m benchmarks.speed identify         phases of an identification of H4, h
 """
 
 import sys
+import tracemalloc
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from benchmarks import bounding_ellipsoid, calibration, certified_chain, maximum_likelihood, mechanism, outliers
-from benchmarks._dynamics import dynamics_problem
+from benchmarks._dynamics import dynamics_problem, mapped_problem
 from benchmarks._palida_by_hand import COLUMNS
 from benchmarks.waiting import phases
 from gough import estimate
@@ -80,13 +83,17 @@ def stream(n: int = 5000) -> Iterator[Row]:
 def relaxed() -> Iterator[Row]:
     problem, _ = dynamics_problem(2000)
     estimate(dynamics_problem(200)[0], RelaxedHull(1))
-    start = process_time()
-    estimate(problem, RelaxedHull(5))
-    ours = process_time() - start
+    taken = []
+    for _ in range(3):
+        start = process_time()
+        answer = estimate(problem, RelaxedHull(5))
+        taken.append(process_time() - start)
+    ours = min(taken)
+    certified = "with a certificate" if answer.stats.sides else "no certificate"
     hull = least(lambda: estimate(problem, LinearHull()), 3)
     yield Row(
-        "RelaxedHull(5), 2000 × 14", in_words(ours), f"LinearHull, no row dropped {in_words(hull)}", "8.6 s",
-        in_words(ours), "2 s",
+        "RelaxedHull(5), 2000 × 14", in_words(ours), f"LinearHull, no row dropped {in_words(hull)}",
+        "7.6 s, no certificate", f"{in_words(ours)}, {certified}", "2 s",
     )  # fmt: skip
     rng = np.random.default_rng(1)
     small, _ = outliers.spoilt(dynamics_problem(100, 4)[0], 0, rng)
@@ -144,8 +151,24 @@ def hull(n_rows: int = 1_000_000) -> Iterator[Row]:
         reading = least(lambda: np.dot(problem.W.ravel(order="K"), problem.W.ravel(order="K")), 5)
     gigabytes = problem.W.nbytes / reading / 1e9
     yield Row(
-        f"LinearHull, {n_rows:.0e} × 14", in_words(ours), f"our LeastSquares {in_words(rival)}", "2.7 of it",
-        f"{ours / rival:.1f} of it; one reading of W {in_words(reading)} ({gigabytes:.0f} GB/s)", "1.5 of it",
+        f"LinearHull, {n_rows:.0e} × 14", in_words(ours), f"our LeastSquares {in_words(rival)}", "4.9 of it",
+        f"{ours / rival:.2f} of it; one reading of W {in_words(reading)} ({gigabytes:.0f} GB/s)", "1.5 of it",
+    )  # fmt: skip
+
+
+def hull_from_a_file(n_rows: int = 10_000_000) -> Iterator[Row]:
+    with TemporaryDirectory() as folder, one_blas_thread():
+        problem, theta = mapped_problem(Path(folder) / "W.npy", n_rows)
+        rival = least(lambda: estimate(problem, LeastSquares()), 2)
+        ours = least(lambda: estimate(problem, LinearHull()), 2)
+        tracemalloc.start()
+        assert theta in estimate(problem, LinearHull()).region
+        part = tracemalloc.get_traced_memory()[1] / problem.W.nbytes
+        tracemalloc.stop()
+    yield Row(
+        f"LinearHull, {n_rows:.0e} × 14, a file of {problem.W.nbytes / 1e9:.2f} GB", in_words(ours),
+        f"our LeastSquares {in_words(rival)}", "-", f"{ours / rival:.2f} of it; memory {part:.1%} of the file",
+        "1.5 of it, 5 %",
     )  # fmt: skip
 
 
@@ -176,14 +199,14 @@ def together() -> Iterator[Row]:
     ours = process_time() - began
     width = f"{1e6 * (bracket.upper - bracket.lower):.0f} µm"
     yield Row(
-        "joint ε of H4's four chains, 30 poses", in_words(ours), f"each chain alone {in_words(alone)}", "10-60 µm, 3 s",
+        "joint ε of H4's four chains, 30 poses", in_words(ours), f"each chain alone {in_words(alone)}", "31 µm, 2.8 s",
         f"{width} wide in {in_words(ours)}", "1 µm, 10 s",
     )  # fmt: skip
 
 
 def table() -> None:
     print("| work | ours | rival | before | now | goal |\n|---|---|---|---|---|---|", flush=True)
-    for part in (stream, relaxed, likelihood, calibrations, hull, regressor, together):
+    for part in (stream, relaxed, likelihood, calibrations, hull, hull_from_a_file, regressor, together):
         for row in part():
             print(f"| {' | '.join(row)} |", flush=True)
 
