@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import struct
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -212,7 +213,7 @@ def test_a_folder_is_read_in_order_and_resumed_within_a_file(tmp_path):
         batches.append(batch)
         middle = source.position()
     assert np.concatenate([batch.times for batch in batches]).tolist() == [0, 1, 10, 11]
-    assert sum(len(batch.bad) for batch in batches) == 1
+    assert sum(len(batch.notes) for batch in batches) == 1
     other = RecordingFolder(tmp_path, reader, 2, settled=0.0, follow=False)
     other.resume(middle)
     assert other.read(0.0) is None
@@ -285,3 +286,57 @@ def test_recordings_of_a_folder_continue_by_their_dates(tmp_path):
     for each in (source, other):
         assert each.read(0.0).times.tolist() == [2.0, 2.5, 3.0]
         assert each.read(0.0).times.tolist() == [0.0, 0.5, 1.0]
+
+
+def test_a_recording_whose_copy_stalls_is_read_when_it_is_complete(tmp_path):
+    """It is an event of its own, also after a restart in between; each bad file is named."""
+
+    def reader(path):
+        if path.read_text() != "whole":
+            raise InputError(f"{path} is cut off")
+        return Recorded(np.arange(2.0), np.zeros((2, 2)))
+
+    for name in ("a.csv", "b.csv", "c.csv"):
+        (tmp_path / name).write_text("whole" if name == "a.csv" else "ha")
+    source = RecordingFolder(tmp_path, reader, 2, settled=0.0, follow=False)
+    first = [source.read(0.0) for _ in range(4)]
+    assert [None if each is None else len(each) for each in first] == [2, 0, 0, None]
+    assert [note.split(" is cut")[0] for each in first[1:3] for note in each.notes] == [
+        str(tmp_path / name) for name in ("b.csv", "c.csv")
+    ]
+    (tmp_path / "b.csv").write_text("whole")
+    again = RecordingFolder(tmp_path, reader, 2, settled=0.0, follow=False)
+    again.resume(source.position())
+    for each in (source, again):
+        assert len(each.read(0.0)) == 2
+        assert each.read(0.0) is None
+
+
+def test_a_file_that_was_watched_once_is_continued_to_the_byte(tmp_path):
+    """A last line without its end waits for the next run, wherever it is cut; another file is refused."""
+    lines = "time,angle,other,tau1,more\n" + "".join(f"{k / 8},{k},1.25,2,3.5\n" for k in range(1000))
+    path = tmp_path / "a.csv"
+    for cut in (1, 3, 9, 17):
+        path.write_text(lines[:-cut])
+        with closing(GrowingFile(path, CHANNELS, follow=False)) as first:
+            first.will_resume = True
+            assert _number_of_samples(first) == 999
+            position = first.position()
+        path.write_text(lines)
+        with closing(GrowingFile(path, CHANNELS, follow=False)) as second:
+            second.resume(position)
+            assert _number_of_samples(second) == 1
+    path.write_text(lines.replace("998,1.25", "998,1.26"))
+    with (
+        closing(GrowingFile(path, CHANNELS, follow=False)) as other,
+        pytest.raises(InputError, match="is not the file of the checkpoint"),
+    ):
+        other.resume(position)
+
+
+def _number_of_samples(source):
+    count = 0
+    while (batch := source.read(0.0)) is not None:
+        assert not batch.bad
+        count += len(batch)
+    return count

@@ -101,6 +101,7 @@ def _run(session: Session, port: int | None, *, as_json: bool) -> int:
         say(*_summary(session))
     if stopped:
         return _CODES[stopped[0]]
+    require(session.watcher.n_received > 0, f"{session.source.name} has no samples: nothing was watched")
     return 1 if session.journal.n_events else 0
 
 

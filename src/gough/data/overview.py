@@ -16,7 +16,7 @@ from gough.data.channel_groups import GroupedSource, GroupSource
 from gough.data.formats import opened, opened_recording
 from gough.data.pose_columns import MeasuredTarget, calibration_proposal, measured_targets
 from gough.data.sources import Source, split_head
-from gough.data.times import TimeColumn, longest_step, seconds_of
+from gough.data.times import Stamps, TimeColumn, longest_step, seconds_of
 
 _BARS = "▁▂▃▄▅▆▇█"
 _WIDTH = 32
@@ -261,10 +261,12 @@ def _of_table(path: Path, source: Source) -> tuple[GroupOverview, dict[str, tupl
     if clock is None and source.rate:
         longest = max(map(len, columns.values()), default=1)
         clock = ClockOverview(source.rate, (longest - 1) / source.rate, 0.0, 0.0, 0, 0, 0, 0)
+    samples = max(map(len, (*columns.values(), *texts.values())), default=0)
+    if not samples:
+        raise InputError(f"{path}: {remarks[0].removeprefix(f'{path}: ')}" if remarks else f"{path} has no rows")
     channels = tuple(_channel(head, values) for head, values in columns.items())
-    samples = max(map(len, columns.values()), default=0)
     head = "" if time is None else source.heads[time]
-    return GroupOverview("", "", samples, head, clock, channels, tuple(remarks)), texts
+    return GroupOverview("", "", samples, head, clock, channels, tuple(dict.fromkeys(remarks))), texts
 
 
 def _texts(source: Source, column: int) -> tuple[str, ...]:
@@ -290,6 +292,8 @@ def _is_time(head: str) -> bool:
 
 
 def _clock(times: Any, column: TimeColumn) -> ClockOverview | None:
+    if len(times.nanoseconds if isinstance(times, Stamps) else times) == 0:
+        return None
     seconds = seconds_of(times, column)
     steps = np.diff(seconds.values)
     rising = steps[steps > 0]

@@ -13,6 +13,7 @@ from gough.watch.checkpoint import load_checkpoint, save_checkpoint
 from gough.watch.events import Event, Latch
 from gough.watch.journal import Journal
 from gough.watch.server import LivePage
+from gough.watch.sources.files import GrowingFile
 from gough.watch.sources.source import Batch, Source
 from gough.watch.watcher import Found, Watcher
 
@@ -46,6 +47,10 @@ class Session:
     _heard: float | None = None
     """When the last samples came, by the clock of this computer; None before the first, and after silence was said."""
 
+    def __post_init__(self) -> None:
+        if self.checkpoint is not None and isinstance(self.source, GrowingFile):
+            self.source.will_resume = True
+
     def resume(self) -> bool:
         """Go on from the checkpoint, if there is one; says whether there is.
 
@@ -67,6 +72,8 @@ class Session:
             self.watcher.restore(state["watcher"])
             self._bad, self._unreadable.last = int(state["bad"]), state["unreadable"]
             self.journal.resumed(int(state["events"]))
+        except InputError:
+            raise  # it says more, and is a ValueError
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(f"{self.checkpoint} is not complete: delete it to begin anew") from error
         return True

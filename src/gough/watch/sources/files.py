@@ -16,7 +16,7 @@ from gough.watch.sources.source import Batch
 CHUNK = 1 << 18
 """Bytes that are read at a time."""
 _MARK = 4096
-"""Bytes at the beginning of a file by which it is recognized."""
+"""Bytes at the beginning of a file, and before a position, by which it is recognized."""
 _POLL = 0.002
 """Seconds between two looks at a file that does not grow."""
 
@@ -34,6 +34,8 @@ class GrowingFile:
     """
 
     can_resume = True
+    will_resume = False
+    """Whether a later run goes on where this one ends: then a last line without its end waits for that run."""
 
     def __init__(self, path: str | Path, channels: Channels, *, follow: bool = True) -> None:
         self.path, self.channels, self._follow = Path(path), channels, follow
@@ -66,6 +68,8 @@ class GrowingFile:
                 return self._reopened()
             if self._follow and self._vanished():
                 return self._noted(f"{self.name} is gone: it is waited for")
+            if not self._follow and self.will_resume:
+                return None
             if not self._follow:
                 last = batch_of(self._decoder.end(), self.name)
                 return last if len(last) or last.bad else None
@@ -101,18 +105,19 @@ class GrowingFile:
 
     def position(self) -> dict[str, Any]:
         done = self._offset - self._decoder.n_waiting
-        return {"kind": "file", "offset": done, "mark": self._mark(min(done, _MARK)), "lines": self._decoder.state()}
+        return {"kind": "file", "offset": done, "mark": self._mark(done), "lines": self._decoder.state()}
 
-    def _mark(self, size: int) -> str:
-        """Digest of the first bytes."""
-        first = os.pread(self._file.fileno(), size, 0)  # also where the name of the file is gone
-        return f"{size}:{sha256(first).hexdigest()}"
+    def _mark(self, end: int) -> str:
+        """Digest of the first and of the last bytes before this one."""
+        file = self._file.fileno()  # also where the name of the file is gone
+        parts = (os.pread(file, min(end, _MARK), 0), os.pread(file, min(end, _MARK), max(0, end - _MARK)))
+        return sha256(b"".join(parts)).hexdigest()
 
     def resume(self, position: Mapping[str, Any]) -> None:
         require(position.get("kind") == "file", "the checkpoint is of another kind of source")
-        offset, mark = int(position["offset"]), str(position["mark"])
+        offset = int(position["offset"])
         size = os.fstat(self._file.fileno()).st_size
-        fits = size >= offset and self._mark(int(mark.partition(":")[0])) == mark
+        fits = size >= offset and self._mark(offset) == position["mark"]
         require(
             fits,
             f"{self.name} is not the file of the checkpoint: it has other content or is shorter. Delete the checkpoint "

@@ -39,7 +39,7 @@ class RecordingFolder:
     """Recordings that appear in a folder, or one recording; it can be resumed within a file.
 
     A file is complete once neither its size nor its time of change has changed for `settled` seconds. A file that
-    cannot be read is reported and left out. Names decide the order: a file whose name stands before
+    cannot be read is reported, and read again when it changes. Names decide the order: a file whose name stands before
     one that was read already is reported and left out, since time runs forwards. Times of recordings with a date count
     from the beginning of the first one.
     """
@@ -53,6 +53,8 @@ class RecordingFolder:
         self._is_folder = path.is_dir() and not (path / "metadata.yaml").exists()
         self._done: list[str] = []
         self._seen: dict[str, tuple[tuple[int, int], float]] = {}
+        self._failed: dict[str, tuple[int, int]] = {}
+        """Files that could not be read, with their size and time of change: another one is tried again."""
         self._current: tuple[str, Array, Array] | None = None
         self._at = 0
         self._origin: int | None = None
@@ -69,7 +71,7 @@ class RecordingFolder:
             if names:
                 faults = self._open(names[0])
                 if faults:
-                    return Batch(np.zeros(0), np.zeros((0, self._channels)), faults)
+                    return Batch(np.zeros(0), np.zeros((0, self._channels)), notes=faults)
                 break
             if not self._is_folder or (not self._follow and not self._missing()):
                 return None
@@ -86,7 +88,13 @@ class RecordingFolder:
         return Batch(times[begin:end], values[begin:end], is_new=begin == 0)
 
     def _missing(self) -> list[str]:
-        return [name for name in self._names() if name not in self._done]
+        return [name for name in self._names() if name not in self._done and not self._is_as_it_failed(name)]
+
+    def _is_as_it_failed(self, name: str) -> bool:
+        try:
+            return name in self._failed and self._failed[name] == _size(self._place(name))
+        except OSError:
+            return True
 
     def _names(self) -> list[str]:
         if not self._is_folder:
@@ -129,13 +137,14 @@ class RecordingFolder:
             return (
                 f"{self._place(name)} appeared after {max(self._done)}: a file whose name stands before it is left out",
             )
+        size = _size(self._place(name))
         try:
             times, values = self._recorded(name)
         except InputError as error:
             if not self._is_folder:
                 raise
-            self._done.append(name)
-            return (str(error),)
+            self._failed[name] = size
+            return (f"{error}. It is left out as long as it does not change",)
         self._current, self._at = (name, times, values), 0
         return ()
 
@@ -148,12 +157,19 @@ class RecordingFolder:
         return times + (began - self._origin) / _NS, values
 
     def position(self) -> dict[str, Any]:
-        return {"kind": "folder", "done": list(self._done), "at": self._at if self._current else 0,
-                "current": self._current[0] if self._current else "", "origin": self._origin}  # fmt: skip
+        return {
+            "kind": "folder",
+            "done": list(self._done),
+            "at": self._at if self._current else 0,
+            "current": self._current[0] if self._current else "",
+            "origin": self._origin,
+            "failed": {name: list(size) for name, size in self._failed.items()},
+        }
 
     def resume(self, position: Mapping[str, Any]) -> None:
         require(position.get("kind") == "folder", "the checkpoint is of another kind of source")
         self._done, self._origin = list(position["done"]), position.get("origin")
+        self._failed = {name: (int(n), int(at)) for name, (n, at) in position.get("failed", {}).items()}
         if position["current"]:
             times, values = self._recorded(position["current"])
             at = int(position["at"])
