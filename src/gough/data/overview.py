@@ -261,7 +261,7 @@ def _of_table(path: Path, source: Source) -> tuple[GroupOverview, dict[str, tupl
     if clock is None and source.rate:
         longest = max(map(len, columns.values()), default=1)
         clock = ClockOverview(source.rate, (longest - 1) / source.rate, 0.0, 0.0, 0, 0, 0, 0)
-    samples = max(map(len, (*columns.values(), *texts.values())), default=0)
+    samples = max([*map(len, columns.values()), *map(len, texts.values())], default=0)
     if not samples:
         raise InputError(f"{path}: {remarks[0].removeprefix(f'{path}: ')}" if remarks else f"{path} has no rows")
     channels = tuple(_channel(head, values) for head, values in columns.items())
