@@ -9,6 +9,7 @@ import re
 from dataclasses import fields, replace
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -151,7 +152,7 @@ DOORS = [(verb, name) for verb in RIGHT for name in _parameters(verb) if name !=
 def _quick(monkeypatch, tmp_path):
     """Arguments are examined before the searches begin, which these tests leave out."""
     monkeypatch.setattr(certifying, "_findings", lambda *_, **__: ((), None))
-    monkeypatch.setattr(search._Search, "attempts", lambda *_, **__: iter(()))
+    monkeypatch.setattr(search, "Starts", lambda *_, **__: SimpleNamespace(run=lambda _: ([], False)))
     monkeypatch.chdir(tmp_path)
 
 

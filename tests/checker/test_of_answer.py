@@ -217,7 +217,7 @@ def test_hard_cases_of_the_relaxed_hull(rng):
     certificate = certificate_of(problem, answer)
     verdict = check(certificate, problem)
     assert verdict, verdict.reason
-    assert max(len(step.cuts) for step in certificate.proof.steps) > 6
+    assert max(len(step.cuts) for step in certificate.proof.steps) > 3
     step = max(certificate.proof.steps, key=lambda one: len(one.cuts))
     position = certificate.proof.steps.index(step)
     needed = 0
@@ -225,7 +225,7 @@ def test_hard_cases_of_the_relaxed_hull(rng):
         fewer = replace(step, cuts=step.cuts[:i] + step.cuts[i + 1 :])
         steps = (*certificate.proof.steps[:position], fewer, *certificate.proof.steps[position + 1 :])
         needed += not check(replace(certificate, proof=replace(certificate.proof, steps=steps)), problem)
-    assert needed > 0.6 * len(step.cuts)
+    assert needed == len(step.cuts)
 
 
 def test_answers_without_evidence_are_refused_with_the_reason(rng):

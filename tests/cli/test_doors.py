@@ -199,6 +199,7 @@ def python(code, *arguments, cwd=None, **options):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - shells ignore it behind &
     )
 
 

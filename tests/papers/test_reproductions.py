@@ -8,7 +8,8 @@ import pytest
 
 from gough.cli.app import run
 from gough.methods import TightEllipsoid
-from gough.papers import PAPERS, rebuilt
+from gough.papers import rebuilt
+from gough.papers.catalogue import PAPERS
 from gough.papers.closed_loop import can_be_controlled
 from gough.papers.h4 import ellipsoid as h4_ellipsoid
 from gough.papers.printed import NCPP, PRV03E, PRV03I, ellipsoid_volume, implied_bound, outside_their_boxes

@@ -121,7 +121,7 @@ def test_files_of_others_are_refused_and_kept(tmp_path):
     path = tmp_path / "campaign.jsonl"
     campaign(2).run(path)
     before = path.read_bytes()
-    with pytest.raises(InputError, match=r"another configuration.*Give another name"):
+    with pytest.raises(InputError, match=r"another configuration.*Delete it, or give another name"):
         campaign(2, seed=1).run(path)
     with pytest.raises(InputError, match="another configuration"):
         campaign(2, designs={"rough": Line(0.2), "fine": Line(0.01)}).run(path)

@@ -251,6 +251,6 @@ def one_of(value: Any, what: str, known: Sequence[str]) -> str:
 
 def as_path(value: Any, what: str) -> Path:
     """A path, given as text or as `Path`."""
-    if not isinstance(value, str | Path):
+    if not isinstance(value, str | Path) or "\0" in str(value):
         raise refused(what, value, "a path")
     return Path(value)

@@ -42,6 +42,10 @@ class Evaluation(NamedTuple):
     """(2, samples, channels): the least and greatest values with tracking errors, in units of each channel's size."""
 
 
+_MOST_SAMPLES = 1_000_000
+"""Samples of a period at which limits are looked at; more do not fit into memory with their derivatives."""
+
+
 @dataclass(frozen=True, eq=False)
 class SeriesSpace:
     """Series as vectors z of numbers near 1: for each coordinate its offset, μ_1 … μ_n, ν_1 … ν_n, and ω last.
@@ -186,10 +190,11 @@ class DesignProblem(ArrayValue):
         for name in ("n_harmonics", "recorded"):
             require_count(getattr(self, name), name)
         if self.n_samples is not None:
-            whole(self.n_samples, "n_samples", 1)
+            whole(self.n_samples, "n_samples", 1, _MOST_SAMPLES)
         if self.rate is not None:
             object.__setattr__(self, "rate", real(self.rate, "rate"))
         object.__setattr__(self, "friction_speed", real(self.friction_speed, "friction_speed"))
+        whole(self.n_harmonics, "n_harmonics", 1, _MOST_SAMPLES // 20)
         object.__setattr__(self, "n_samples", self.n_samples or max(60, 20 * self.n_harmonics))
         require(self._n > 4 * self.n_harmonics, f"{self._n} samples are too few for {self.n_harmonics} harmonics")
         ends = np.sort(np.atleast_1d(array(self.frequency, "frequency", ndim=(0, 1))))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gough.campaigns import executor_of
-from gough.core.arguments import action, flag, one_of, real, record, texts, verb, whole
+from gough.core.arguments import action, as_path, flag, one_of, real, record, texts, verb, whole
 from gough.core.errors import InputError, require
 from gough.core.progress import OnProgress, Progress
 from gough.data import Poses
@@ -180,6 +180,7 @@ def choose_poses(
     seed = whole(seed, "seed")
     action(on_progress, "on_progress")
     place = executor_of(executor, workers)
+    path = None if path is None else as_path(path, "path")
     drawn = candidates(robot, limits, count=draws, seed=seed, parameters=theta)
     problem = PoseProblem.of(
         robot,

@@ -81,6 +81,8 @@ _NODES, _EACH = 200, 20
 """Sets of dropped rows and linear programs of the compiled search, for each node of `node_limit`."""
 _CASES = 50_000
 """Cases to look into for one side; a search that ends earlier proves with less."""
+_TRIED = 40
+"""Sets up to which each is tried whether the others suffice."""
 _LONG = 10_000
 """Sets that were looked at in a search that is not repeated to find fewer."""
 
@@ -136,7 +138,18 @@ class SideProofs:
                 return None
             sets, before = [sets[i] for i in sorted(hitting.used)], len(sets)
             if len(sets) == before or hitting.looks > _LONG:
-                return set(sets)
+                return set(self._without_spare(sets) if len(sets) <= _TRIED else sets)
+
+    def _without_spare(self, sets: list[RowSet]) -> list[RowSet]:
+        """Sets of which none can be left out, from some that no q rows meet."""
+        for one in tuple(sets):
+            fewer = [each for each in sets if each is not one]
+            try:
+                if cover(fewer, self._q, limit=_LONG).elements is None:
+                    sets = fewer
+            except TooManyCases:
+                continue
+        return sets
 
     @property
     def contradictions(self) -> tuple[Evidence, ...]:

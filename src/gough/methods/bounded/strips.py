@@ -15,7 +15,7 @@ from gough.region import Box
 FAR = 1e8
 """Sides of the box beyond this distance, in scaled coordinates, stand for infinity in a linear program."""
 
-_SAMPLE = 2000
+_SAMPLE = 20000
 _FEW = 2000
 _OUTLINE = 1 << 20
 """Entries of rows that are kept normalized."""
