@@ -21,12 +21,13 @@ demo: $(VENV)/.ready
 test: $(VENV)/.ready-test check $(PROOFS)
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-# all tests with the oldest versions that pyproject.toml allows of what gough imports itself
+# all tests with the oldest versions that pyproject.toml allows of what gough imports itself; such versions may use what
+# newer ones of their own dependencies deprecate
 test-lowest:
 	$(PYTHON) -m venv --clear $(VENV)-lowest
 	$(PYTHON) scripts/lowest.py > $(VENV)-lowest/constraints.txt
 	$(VENV)-lowest/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(VENV)-lowest/constraints.txt --editable '.[test]'
-	$(VENV)-lowest/bin/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(TESTS)
+	$(VENV)-lowest/bin/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -W default::DeprecationWarning $(TESTS)
 
 check: $(VENV)/.ready-test
 	$(BIN)/ruff check .
