@@ -279,9 +279,9 @@ def select(
 ) -> Selection:
     """`count` poses to measure: greedily chosen, then exchanged until no single exchange improves the criterion.
 
-    The second start is led by D, whatever the criterion; later ones begin with random candidates as half of the set.
-    The same seed gives the same poses, whatever the executor. Interrupted (Ctrl-C), it returns the best set so far, if
-    that identifies what can be identified.
+    The first start is greedy, the second one of criteria other than D is led by D, and later ones begin with random
+    candidates as half of the set. The same seed gives the same poses, whatever the executor. Interrupted (Ctrl-C), it
+    returns the best set so far, if that identifies what can be identified.
 
     Args:
         problem: What to choose from.
