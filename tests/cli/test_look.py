@@ -1,6 +1,7 @@
 """`gough look`: what a person sees of a recording."""
 
 import json
+import math
 import tomllib
 
 import pytest
@@ -51,3 +52,36 @@ def test_a_channel_without_numbers_is_json_too(tmp_path, capsys):
 def test_bad_input(tmp_path, capsys):
     assert run(["look", str(tmp_path / "none.mcap")]) == 2
     assert "there is no such file" in capsys.readouterr().err
+
+
+def test_a_column_that_cannot_be_read_keeps_its_place(tmp_path, capsys):
+    rows = "".join(f"{k / 500},{k % 7},{'inf' if k == 30 else k % 5},{k % 3},1,1,1\n" for k in range(100))
+    (tmp_path / "run.csv").write_text(f"time,q1 [deg],q2 [deg],q3,tau1,tau2,tau3\n{rows}")
+    assert run(["look", str(tmp_path / "run.csv")]) == 0
+    shown = capsys.readouterr().out
+    assert "row 31 (line 32), column 'q2 [deg]' holds 'inf', which is infinite" in " ".join(shown.split())
+    assert 'q2 = "q2"  # mend its cells first' in shown
+    proposal = tomllib.loads(shown[shown.index("[data]") :])["data"]
+    assert proposal["columns"] == {name: name for name in ("q1", "q2", "q3", "tau1", "tau2", "tau3")}
+    assert proposal["units"] == {"q1": "deg", "q2": "deg"}
+    assert "# no unit is known of q3, tau1, tau2, tau3: SI units are assumed" in shown
+
+
+@pytest.mark.parametrize(("unit", "kind"), [("V", "V"), ("mA", "A")])
+def test_voltages_and_currents_ask_for_a_gain(unit, kind, tmp_path, capsys):
+    rows = "".join(f"{k / 500},{k % 7},{k % 5}\n" for k in range(100))
+    (tmp_path / "run.csv").write_text(f"time,q1 [rad],i1 [{unit}]\n{rows}")
+    assert run(["look", str(tmp_path / "run.csv")]) == 0
+    shown = capsys.readouterr().out
+    proposal = tomllib.loads(shown[shown.index("[data]") :])
+    assert proposal["data"]["columns"] == {"q1": "q1", "V1": "i1"}
+    assert proposal["data"]["units"] == {"q1": "rad", "V1": unit}
+    assert f"gain = 1.0  # effort per {kind}" in shown
+
+
+def test_a_position_that_stops_within_one_sample_is_told(tmp_path, capsys):
+    rows = "".join(f"{k / 500},{math.sin(min(k, 400) / 100):.6f},{k % 5}\n" for k in range(600))
+    (tmp_path / "run.csv").write_text(f"time,q1 [rad],tau1 [N·m]\n{rows}")
+    assert run(["look", str(tmp_path / "run.csv")]) == 0
+    said = "Column 'q1 [rad]' holds -0.7568 for 0.4000 s from row 401 on, though it moved until the sample before"
+    assert said in " ".join(capsys.readouterr().out.split())

@@ -64,17 +64,27 @@ def test_the_default_preparation_gives_the_motion_that_was():
     assert motion.dq[:, 1] == pytest.approx(-10 * (1 - 25e-6 / 6) * np.sin(5 * t), abs=1e-6)
 
 
+def test_gains_turn_currents_into_efforts():
+    milliamperes = replace(RECORDING, units=("rad", "rad", "mA", "mA", "N"))
+    motion = prepared(EffortFromVoltage(2.0), Differentiate(), recording=milliamperes)
+    assert motion.efforts == pytest.approx(2e-3 * SAMPLES[1:-1, 2:4])
+    assert "efforts are currents times 2 N·m/A" in str(motion)
+    mixed = replace(RECORDING, units=("rad", "rad", "A", "V", "N"))
+    refused = refusal(EffortFromVoltage(2.0), recording=mixed)
+    assert "channel 'V2' is in V, not currents in A as another channel is" in refused
+
+
 def test_gains_turn_volts_into_efforts():
     one, each = (prepared(EffortFromVoltage(g), Differentiate()) for g in (2.0, (2.0, -3.0)))
     assert np.array_equal(one.efforts, 2 * SAMPLES[1:-1, 2:4])
     assert np.array_equal(each.efforts, [2, -3] * SAMPLES[1:-1, 2:4])
     assert "efforts are voltages times 2, -3 N·m/V" in str(each)
     unstated = replace(RECORDING, units=("rad", "rad", "", "V", "N"))
-    assert "no unit was stated: taken as volts" in str(
+    assert "no unit was stated: taken as V" in str(
         prepared(EffortFromVoltage(2.0), Differentiate(), recording=unstated)
     )
-    amperes = replace(RECORDING, units=("rad", "rad", "A", "A", "N"))
-    assert "channel 'V1' is in A, not in volts" in refusal(EffortFromVoltage(2.0), recording=amperes)
+    newtons = replace(RECORDING, units=("rad", "rad", "N", "N", "N"))
+    assert "channel 'V1' is in N, not in volts or amperes" in refusal(EffortFromVoltage(2.0), recording=newtons)
     assert "3 gains do not fit 2 actuators (motor 1, motor 2)" in refusal(EffortFromVoltage((1.0, 2.0, 3.0)))
 
 

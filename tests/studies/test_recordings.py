@@ -103,7 +103,9 @@ def test_a_gain_asks_for_voltages_and_says_so(tmp_path, capsys):
     assert run(["identify", str(tmp_path / "study.toml")]) == 2
     told = " ".join(capsys.readouterr().err.split())
     assert "has no column 'V1'" in told
-    assert "[efforts] states a gain, which makes efforts of voltages, expected in the columns V1, V2" in told
+    assert (
+        "[efforts] states a gain, which makes efforts of voltages or currents, expected in the columns V1, V2" in told
+    )
     assert "leave out gain if the files have efforts" in told
     (tmp_path / "study.toml").write_text(study.replace("[efforts]\ngain = [2.0]\n", '[data.columns]\ntau1 = "u"\n'))
     assert run(["identify", str(tmp_path / "study.toml")]) == 2

@@ -1,7 +1,7 @@
 """What a file of recordings holds: channels, clocks, gaps, jitter and duplicates, before anything is chosen."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,12 @@ from gough.core.arrays import Array
 from gough.core.errors import InputError
 from gough.core.tables import table
 from gough.core.text import number
+from gough.core.units import same_kind
 from gough.data.channel_groups import GroupedSource, GroupSource
 from gough.data.formats import opened, opened_recording
+from gough.data.held_values import held_value
 from gough.data.pose_columns import MeasuredTarget, calibration_proposal, measured_targets
-from gough.data.sources import Source, split_head
+from gough.data.sources import Source, is_unit, split_head
 from gough.data.times import Stamps, TimeColumn, longest_step, seconds_of
 
 _BARS = "▁▂▃▄▅▆▇█"
@@ -42,6 +44,8 @@ class ChannelOverview:
     greatest: float | None
     missing: int
     course: str
+    fault: str = ""
+    """Why its numbers cannot be read; empty where they can."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +94,8 @@ class GroupOverview:
             [each.name, each.unit, _ends(each.least), _ends(each.greatest), str(each.missing), each.course]
             for each in self.channels
         ]
-        return "\n".join([title, *self._on_clock(), str(table(heads, rows, "lurrrl")), *self.remarks])
+        faults = (each.fault for each in self.channels if each.fault)
+        return "\n".join([title, *self._on_clock(), str(table(heads, rows, "lurrrl")), *faults, *self.remarks])
 
     def _on_clock(self) -> Iterator[str]:
         clock = self.clock
@@ -130,7 +135,8 @@ class Overview:
     def proposal(self) -> str:
         """The tables [data] and [data.columns] of a study that reads this file, as far as names and units suggest them.
 
-        Coordinates are called q1, q2, … and efforts tau1, tau2, … in the order of the file.
+        Coordinates are called q1, q2, … and efforts tau1, tau2, … (V1, V2, … where a gain makes efforts of voltages or
+        currents) in the order of the file.
         """
         group_of = {each.name: group for group in self.groups for each in group.channels}
         group_kind = {group.name: group.kind for group in self.groups}
@@ -154,13 +160,28 @@ class Overview:
         if any(group.clock and group.clock.gaps for group in self.groups):
             lines.append('missing = "mask"')
         lines += ["", "[[data.recordings]]", f"file = {_quoted(self.path)}", "", "[data.columns]"]
-        lines += [f"q{i} = {_quoted(name)}" for i, name in enumerate(motion, start=1)]
-        lines += [f"tau{i} = {_quoted(name)}" for i, name in enumerate(efforts, start=1)]
+        named = {f"q{i}": name for i, name in enumerate(motion, start=1)}
+        channel_of = {each.name: each for group in self.groups for each in group.channels}
+        electric = [
+            kind for kind in ("V", "A") if efforts and all(_is(channel_of[name].unit, kind) for name in efforts)
+        ]
+        named |= {f"{'V' if electric else 'tau'}{i}": name for i, name in enumerate(efforts, start=1)}
+        for coordinate, name in named.items():
+            fault = "  # mend its cells first: see above" if channel_of[name].fault else ""
+            lines.append(f"{coordinate} = {_quoted(name)}{fault}")
         if not motion or not efforts:
             lacking = " and ".join(
                 what for what, names in (("positions (q1, …)", motion), ("efforts (tau1, …)", efforts)) if not names
             )
             lines.append(f"# no channel is recognized as {lacking}: enter them")
+        if named:
+            lines += ["", *_units(named, channel_of)]
+        if electric:
+            lines += [
+                "",
+                "[efforts]",
+                f"gain = 1.0  # effort per {electric[0]}: enter that of your drives, or one for each",
+            ]
         if len(complete) > 1:
             lines.append(
                 f"# positions and efforts are also in {', '.join(name for name in complete if name != chosen)}"
@@ -222,7 +243,7 @@ def overview(path: str | Path, heads: Sequence[str] = ()) -> Overview:
 def _of_group(path: Path, source: GroupSource) -> GroupOverview:
     group = source.group
     samples = source.load(range(len(group.heads)), missing=True)
-    remarks = (source.note,) if source.note else ()
+    remarks: tuple[str, ...] = (source.note,) if source.note else ()
     clock: ClockOverview | None = None
     time = ""
     if source.heads != group.heads:
@@ -230,12 +251,14 @@ def _of_group(path: Path, source: GroupSource) -> GroupOverview:
     else:
         time = next((head for head in group.heads if _is_time(head)), "")
     channels = tuple(_channel(head, column) for head, column in zip(group.heads, samples.T, strict=True))
-    return GroupOverview(group.name, group.kind, len(samples), time, clock, channels, remarks)
+    remarks += tuple(_on_held(head, column, clock) for head, column in zip(group.heads, samples.T, strict=True))
+    return GroupOverview(group.name, group.kind, len(samples), time, clock, channels, tuple(filter(None, remarks)))
 
 
 def _of_table(path: Path, source: Source) -> tuple[GroupOverview, dict[str, tuple[str, ...]]]:
     """The columns of numbers, and those of texts."""
-    columns: dict[str, Array] = {}
+    channels: list[ChannelOverview] = []
+    lengths: list[int] = []
     texts: dict[str, tuple[str, ...]] = {}
     remarks: list[str] = []
     time = next((i for i, head in enumerate(source.heads) if _is_time(head)), None)
@@ -250,23 +273,29 @@ def _of_table(path: Path, source: Source) -> tuple[GroupOverview, dict[str, tupl
         if i == time or not head:
             continue
         try:
-            columns[head] = source.load([i], missing=True)[:, 0]
+            values = source.load([i], missing=True)[:, 0]
         except InputError as error:
             cells = _texts(source, i)
             if cells:
                 texts[split_head(head)[0]] = cells
                 remarks.append(_on_texts(head, cells))
                 continue
-            remarks.append(str(error).removeprefix(f"{path}: "))
+            name, unit = split_head(head)
+            channels.append(ChannelOverview(name, unit or "", None, None, 0, "", str(error).removeprefix(f"{path}: ")))
+            continue
+        lengths.append(len(values))
+        channels.append(_channel(head, values))
+        remarks.append(_on_held(head, values, clock))
     if clock is None and source.rate:
-        longest = max(map(len, columns.values()), default=1)
+        longest = max(lengths, default=1)
         clock = ClockOverview(source.rate, (longest - 1) / source.rate, 0.0, 0.0, 0, 0, 0, 0)
-    samples = max([*map(len, columns.values()), *map(len, texts.values())], default=0)
+    samples = max([*lengths, *map(len, texts.values())], default=0)
     if not samples:
         raise InputError(f"{path}: {remarks[0].removeprefix(f'{path}: ')}" if remarks else f"{path} has no rows")
-    channels = tuple(_channel(head, values) for head, values in columns.items())
     head = "" if time is None else source.heads[time]
-    return GroupOverview("", "", samples, head, clock, channels, tuple(dict.fromkeys(remarks))), texts
+    return GroupOverview(
+        "", "", samples, head, clock, tuple(channels), tuple(dict.fromkeys(filter(None, remarks)))
+    ), texts
 
 
 def _texts(source: Source, column: int) -> tuple[str, ...]:
@@ -285,6 +314,25 @@ def _on_texts(head: str, cells: tuple[str, ...]) -> str:
     own = tuple(dict.fromkeys(cells))
     shown = ", ".join(own[:4]) + (", …" if len(own) > 4 else "")
     return f"Column '{head}' holds texts, {len(own)} different ones: {shown}"
+
+
+def _units(named: Mapping[str, str], channel_of: Mapping[str, ChannelOverview]) -> Iterator[str]:
+    """The table [data.units] of channels, by their heads; without a head, what the study would assume."""
+    yield "[data.units]"
+    silent = []
+    for coordinate, name in named.items():
+        channel = channel_of[name]
+        if is_unit(channel.unit):
+            yield f"{coordinate} = {_quoted(channel.unit)}"
+        else:
+            silent.append(coordinate)
+    if silent:
+        names = ", ".join(silent)
+        yield f'# no unit is known of {names}: SI units are assumed; enter others, such as {silent[0]} = "deg"'
+
+
+def _is(unit: str, kind: str) -> bool:
+    return is_unit(unit) and same_kind(unit, kind)
 
 
 def _is_time(head: str) -> bool:
@@ -323,6 +371,21 @@ def _channel(head: str, values: Array) -> ChannelOverview:
     least, greatest = float(present.min()), float(present.max())
     missing = len(values) - len(present)
     return ChannelOverview(name, unit or "", least, greatest, missing, _course(values, least, greatest))
+
+
+def _on_held(head: str, values: Array, clock: ClockOverview | None) -> str:
+    """That a position stops from one sample to the next; empty where none does, or where efforts may."""
+    name, unit = split_head(head)
+    if clock is None or not (unit in _OF_MOTION if unit else _POSITION.fullmatch(_WORDS.split(name)[-1])):
+        return ""
+    held = held_value(values, clock.rate)
+    if held is None:
+        return ""
+    lasts = number(held.length / clock.rate)
+    return (
+        f"Column '{head}' holds {number(held.value)} for {lasts} s from row {held.first + 1} on, though it moved "
+        "until the sample before: did its sensor or bus drop out?"
+    )
 
 
 def _course(values: Array, least: float, greatest: float) -> str:

@@ -58,8 +58,9 @@ def _prepared(recording: Recording, coordinates: Channels, efforts: Channels, st
         require(plausible, f"{whence}: channel '{name}' has values beyond {LARGEST:g}: a robot has none, mend them")
     signals = _signals(recording, coordinates, efforts, steps)
     began = f", began {recording.began}" if recording.began else ""
-    did = "; ".join([f"{recording.duration:.4g} s at {recording.rate:.10g} Hz{began}", *recording.remarks])
-    account = [StepReport(whence, did, signals.n_samples, signals.kept.sum().item(), recording.remarks)]
+    remarks = recording.remarks
+    did = "; ".join([f"{recording.duration:.4g} s at {recording.rate:.10g} Hz{began}", *remarks])
+    account = [StepReport(whence, did, signals.n_samples, signals.kept.sum().item(), remarks)]
     for step in steps:
         try:
             signals, did = step.apply(signals)

@@ -12,12 +12,14 @@ from gough.core.errors import InputError, require
 from gough.core.tables import table
 from gough.core.text import number, percent, require_encodable
 from gough.core.units import factor_between, in_si, same_kind
+from gough.data.held_values import held_value
 from gough.data.sources import nearest_name
 
 _TURNS = 4 * np.pi
+"""An actuated arm of a parallel robot does not turn further: beyond it, radians are probably degrees."""
 _CLIPPED, _HELD = 0.01, 5
 """Part of the samples with the same extreme value, and consecutive ones among them, from which on it is remarked."""
-"""An actuated arm of a parallel robot does not turn further: beyond it, radians are probably degrees."""
+_OF_POSITIONS = ("rad", "m")
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +194,8 @@ class Recording(ArrayValue):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What looks odd though it may be right: the rate, angles beyond two turns, jumps of a turn, constant channels.
+        """What looks odd though it may be right: the rate, angles beyond two turns, jumps of a turn, constant channels,
+        positions that stop within one sample.
 
         Examples:
             >>> Recording(["q1"], ["rad"], [[80.0], [90.0]], rate=1.0).remarks[0].split(":")[0]
@@ -241,6 +244,15 @@ class Recording(ArrayValue):
                 yield f"channel '{name}' jumps by {steps[jump]:.3g} rad {where}: does its counter wrap around?"
         elif least == greatest and len(channel) > 1:
             yield f"channel '{name}' never changes: is it connected?"
+        if in_si(unit)[1] in _OF_POSITIONS and (held := held_value(channel, self.rate)):
+            began, lasts = self.times[held.first], held.length / self.rate
+            where = self.place(held.first).replace("in row", "from row")
+            yield (
+                f"channel '{name}' holds {number(held.value)} {unit} for {number(lasts)} s {where} on, though it moved "
+                f"at {number(held.speed)} {unit}/s until the sample before: did its sensor or bus drop out? Leave "
+                f'these rows out by [[preparation.mask]] in a study: channel = "time", lower = {began:.6g}, '
+                f'upper = {began + lasts:.6g}, within = "0.15 s" (three periods of the cutoff)'
+            )
         for end, which in ((least, "least"), (greatest, "greatest")):
             share = float((channel == end).mean())
             if least < greatest and share > _CLIPPED and _longest(channel == end) > _HELD:

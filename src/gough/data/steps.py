@@ -11,7 +11,7 @@ from gough.core.arrays import Array, Integers, Mask
 from gough.core.errors import InputError, require
 from gough.core.text import counted, number, written
 from gough.core.units import in_si, same_kind
-from gough.data.filters import differences, low_passed, memory, shortfall
+from gough.data.filters import MEMORIES, differences, low_passed, memory, shortfall
 from gough.data.measurement_noise import Band, ChannelNoise, channel_noise
 from gough.data.motion import FullRate
 from gough.data.recording import Recording
@@ -82,6 +82,23 @@ class Signals:
         """The signals without the rows (N, n), or samples (N, 1), where the mask is True."""
         return replace(self, kept=self.kept & ~mask)
 
+    def without_unseen(self) -> "Signals":
+        """The signals whose full rate rests where no row that is left sees it through the low-pass.
+
+        A robot need not be able to reach the positions of a stretch that is masked because they are wrong.
+        """
+        full = self.full_rate
+        left = self.kept.any(axis=1)
+        if full is None or not left.any():
+            return self
+        reach = MEMORIES * memory(full.cutoff, full.order, full.rate)
+        at, samples = full.at[left], np.arange(len(full.q))
+        seen = np.flatnonzero(np.searchsorted(at, samples - reach) < np.searchsorted(at, samples + reach + 1))
+        shown = seen[np.clip(np.searchsorted(seen, samples, side="right") - 1, 0, None)]
+        rests = (shown != samples)[:, None]
+        dq, ddq = (np.where(rests, 0.0, part) for part in (full.dq, full.ddq))
+        return replace(self, full_rate=replace(full, q=full.q[shown], dq=dq, ddq=ddq)) if rests.any() else self
+
     def of_recording(self, samples: Mask) -> Mask:
         """What is stated for each sample of the recording, (M, …), for those that are here, (N, …)."""
         return samples[self.first :: self.stride][: self.n_samples]
@@ -108,7 +125,7 @@ class _Printed:
 
 @dataclass(frozen=True)
 class EffortFromVoltage(_Printed):
-    """Efforts are an amplifier's input voltages times its gain [NCPP, eq. (24)].
+    """Efforts are an amplifier's input voltages times its gain [NCPP, eq. (24)], or motor currents times theirs.
 
     Examples:
         >>> print(EffortFromVoltage((1.9, 2.1)))
@@ -116,7 +133,7 @@ class EffortFromVoltage(_Printed):
     """
 
     gain: float | tuple[float, ...]
-    """Effort per volt, one for all actuators or one for each; its sign is that of the wiring."""
+    """Effort per volt, or per ampere, one for all actuators or one for each; its sign is that of the wiring."""
     unit: str = "N·m"
     """Unit of the effort."""
 
@@ -129,17 +146,20 @@ class EffortFromVoltage(_Printed):
         require(in_si(self.unit)[0] == 1.0, f"efforts are in SI units, not in '{self.unit}'")
 
     def apply(self, signals: Signals) -> tuple[Signals, str]:
-        """Efforts in place of voltages."""
+        """Efforts in place of voltages or currents."""
         n = len(signals.actuators)
         gains = np.broadcast_to(self.gain, n) if isinstance(self.gain, int | float) else np.array(self.gain)
         require(len(gains) == n, f"{len(gains)} gains do not fit {n} actuators ({', '.join(signals.actuators)})")
+        are_currents = any(unit and same_kind(unit, "A") for unit in signals.effort_units)
+        unit_in, what = ("A", "currents") if are_currents else ("V", "voltages")
         for channel, unit in zip(signals.effort_channels, signals.effort_units, strict=True):
-            fits = not unit or same_kind(unit, "V")
-            require(fits, f"channel '{channel}' is in {unit}, not in volts: without EffortFromVoltage it is an effort")
-        assumed = "" if all(signals.effort_units) else " (no unit was stated: taken as volts)"
+            fits = not unit or same_kind(unit, unit_in)
+            others = f"{what} in {unit_in} as another channel is" if are_currents else "in volts or amperes"
+            require(fits, f"channel '{channel}' is in {unit}, not {others}: without EffortFromVoltage it is an effort")
+        assumed = "" if all(signals.effort_units) else f" (no unit was stated: taken as {unit_in})"
         values = ", ".join(f"{gain:.6g}" for gain in (gains if len(set(gains)) > 1 else gains[:1]))
         now = replace(signals, efforts=signals.efforts * gains, effort_units=(self.unit,) * n)
-        return now, f"efforts are voltages times {values} {self.unit}/V{assumed}"
+        return now, f"efforts are {what} times {values} {self.unit}/{unit_in}{assumed}"
 
 
 @dataclass(frozen=True)
@@ -423,7 +443,8 @@ class MaskWhere(_Printed):
         if self.channel in signals.effort_channels:
             mask = mask & (np.array(signals.effort_channels) == self.channel)
         mask = np.broadcast_to(mask, signals.kept.shape)
-        return signals.masked(mask), _shares(signals, mask, f"'{self.channel}' in [{self.lower:g}, {self.upper:g}]")
+        left = signals.masked(mask).without_unseen()
+        return left, _shares(signals, mask, f"'{self.channel}' in [{self.lower:g}, {self.upper:g}]")
 
 
 def default_steps(

@@ -142,7 +142,8 @@ def _require_units(robot: DynamicModel, names: Sequence[str], units: Sequence[st
         if not unit:
             raise InputError(f"the unit of '{name}' is not stated: {robot.name} needs {right}; state it in units=")
         if not same_kind(unit, right):
-            volts = ": EffortFromVoltage(gain) makes volts efforts" if same_kind(unit, "V") else ""
+            electric = same_kind(unit, "V") or same_kind(unit, "A")
+            volts = ": EffortFromVoltage(gain) makes volts or amperes efforts" if electric else ""
             raise InputError(f"'{name}' is measured in {unit}, but {robot.name} needs {right}{volts}")
 
 

@@ -134,7 +134,7 @@ def _regressor(robot: DynamicModel, motion: MeasuredMotion, moved: tuple[Array, 
         at = ", ".join(f"{c} = {v:.4g}" for c, v in zip(motion.coordinates, moved[0][samples[0]], strict=True))
         raise InputError(
             f"{robot.name} cannot reach the position measured in {_place(motion, int(samples[0]))} ({at}): {error}. "
-            f"Check zero and direction of its coordinates, and its geometry{_degrees(motion, moved[0])}"
+            f"Check zero and direction of its coordinates, and its geometry{_degrees(motion, moved[0])}{_odd(motion)}"
         ) from error
     require(W.shape == wanted, f"the regressor of {robot.name} has shape {W.shape} where {wanted} is expected")
     bad = first_not_finite(W)
@@ -153,6 +153,12 @@ def _degrees(motion: MeasuredMotion, q: Array) -> str:
     ]
     size, name = max(largest, default=(0.0, ""))
     return f"; {name} reaches {size:.3g} rad, more than a turn: are these degrees?" if size > 2 * np.pi else ""
+
+
+def _odd(motion: MeasuredMotion) -> str:
+    """What looks odd in the recordings, which may be why a robot refuses a position."""
+    remarks = [remark for line in motion.account for remark in line.remarks]
+    return f". Also check: {'; '.join(remarks)}" if remarks else ""
 
 
 def _place(motion: MeasuredMotion, sample: int) -> str:

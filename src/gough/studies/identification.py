@@ -439,9 +439,9 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
             if self.table.efforts.gain is None or not lacks:
                 raise
             raise InputError(
-                f"{error}. [efforts] states a gain, which makes efforts of voltages, expected in the columns "
-                f"{', '.join(columns)}: name theirs (channels in [efforts], or [data.columns]), or leave out gain if "
-                "the files have efforts"
+                f"{error}. [efforts] states a gain, which makes efforts of voltages or currents, expected in the "
+                f"columns {', '.join(columns)}: name theirs (channels in [efforts], or [data.columns]), or leave out "
+                "gain if the files have efforts"
             ) from error
 
     def _identify_repeats(self, table: RepeatsTable, on_step: Callable[[Phase], object]) -> IdentifiedRepeats:

@@ -30,11 +30,11 @@ margin = 0.5           # least distance to singularity, as a share of that at ho
 """
 _VOLTAGES = """\
 [efforts]
-gain = {gain:<14} # {effort_unit} per volt at the amplifiers' inputs, one number or a list with one per motor;
+gain = {gain:<14} # {effort_unit} per volt at the amplifiers' inputs (or per ampere: unit A), one number or a list;
                       # without it the channels are the efforts, and are called tau1, tau2, …"""
 _EFFORTS = """\
-# [efforts]           # example: if the files have voltages, in channels V1, V2, …
-# gain = 1.0          # {effort_unit} per volt, one number or a list with one per actuator"""
+# [efforts]           # example: if the files have voltages or currents, in channels V1, V2, …
+# gain = 1.0          # {effort_unit} per volt, or per ampere where the unit is A; one number or a list"""
 _DIMENSIONS = """\
 Measure the dimensions of the robot and enter them in `[robot.geometry]`. Check the signs of the motor angles: a
    wrong sign or a swapped length gives a wrong model, usually reported as not adequate."""
@@ -150,8 +150,8 @@ _REPEATED_STUDY = """\
 [data.units]           # channel = its unit in the files; what is not listed is in SI units
 {units}
 
-# [efforts]            # if the files have voltages, in channels V1, V2, …
-# gain = 1.0           # {effort_unit} per volt, one number or a list with one per actuator
+# [efforts]            # if the files have voltages or currents, in channels V1, V2, …
+# gain = 1.0           # {effort_unit} per volt, or per ampere where the unit is A; one number or a list
 
 # Prior bounds of a parameter ({names}):
 # [unknowns.{first}]

@@ -121,7 +121,8 @@ class EffortsTable(Table):
     """[efforts]: how motor torques or forces were measured."""
 
     gain: Numbers | None = None
-    """Torque per volt of the amplifier, one for all motors or one each; without it, channels are torques."""
+    """Torque per volt of the amplifier, or per ampere of the motor where [data.units] or the head of a column says A;
+    one for all motors or one each. Without it, channels are torques."""
     channels: list[str] | None = None
     """Names of the channels, in the robot's order; V1, V2, … with a gain, tau1, tau2, … without."""
 

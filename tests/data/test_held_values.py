@@ -1,0 +1,102 @@
+"""Positions that stop from one sample to the next, and those that come to rest as joints do."""
+
+import numpy as np
+import pytest
+
+from gough.data import Decimate, Differentiate, LowPass, MaskWhere, Recording, Trim, prepare
+from gough.data.held_values import held_value
+
+COUNT = 2 * np.pi / 20_000
+RATE = 1000.0
+T = np.arange(6000) / RATE
+
+
+def counted(x, step=COUNT):
+    return np.round(x / step) * step
+
+
+def swing(rng):
+    amplitude, frequency, phase = rng.uniform(0.3, 1.5, 3), rng.uniform(0.2, 2.0, 3), rng.uniform(0, 6, 3)
+    return (amplitude[:, None] * np.sin(2 * np.pi * frequency[:, None] * T + phase[:, None])).sum(axis=0)
+
+
+def test_a_sensor_that_drops_out_is_found_wherever_it_moves():
+    rng = np.random.default_rng(5)
+    missed = judged = 0
+    for _ in range(200):
+        x = swing(rng)
+        first, length = int(rng.integers(100, 4000)), int(rng.integers(60, 1500))
+        speed = abs(x[first] - x[first - 20]) / 0.02
+        stuck = counted(x)
+        stuck[first : first + length] = stuck[first]
+        found = held_value(stuck, RATE)
+        steady = abs(x[first] - x[first - 5]) / 0.005 > 0.9 * speed
+        if speed < 60 * COUNT / 0.02 or not steady:
+            continue  # too slow, or braking anyway
+        if found is None:
+            missed += 1
+            continue
+        judged += 1
+        assert abs(found.first - first) <= 2
+        assert found.length >= length
+        assert found.speed == pytest.approx(speed, rel=0.3)
+    assert judged > 100
+    assert missed <= 2
+
+
+@pytest.mark.parametrize("brake", [0.006, 0.01, 0.05, 0.3])
+@pytest.mark.parametrize("step", [0.0, COUNT, 10 * COUNT])
+def test_joints_that_brake_are_not_accused(brake, step):
+    rng = np.random.default_rng(7)
+    for _ in range(60):
+        speed, stop = rng.uniform(0.1, 10.0), rng.uniform(1.0, 4.0)
+        rate = np.clip((stop + brake / 2 - T) / brake, 0.0, 1.0)  # even braking around `stop`, then rest
+        x = np.cumsum(speed * rate) / RATE
+        assert held_value(counted(x, step) if step else x, RATE) is None
+
+
+def test_motions_and_slow_logs_are_not_accused():
+    rng = np.random.default_rng(9)
+    for _ in range(100):
+        x = swing(rng)
+        assert held_value(counted(x, rng.choice([COUNT, 20 * COUNT])), RATE) is None
+        assert held_value(np.repeat(counted(x)[::16], 16), RATE) is None  # read at 62.5 Hz, logged at 1 kHz
+
+
+@pytest.mark.parametrize("x", [np.zeros(0), np.zeros(1), np.ones(500), np.full(500, np.nan), np.arange(3.0)])
+def test_hardly_any_samples(x):
+    assert held_value(x, RATE) is None
+
+
+def test_missing_samples_end_a_repetition():
+    x = counted(swing(np.random.default_rng(1)))
+    x[2000:4000:30] = np.nan
+    assert held_value(x, RATE) is None
+
+
+def stuck_recording():
+    x, y = counted(np.sin(3 * T)), np.cos(3 * T)
+    x[3200:] = x[3200]
+    return Recording(["q1", "tau1"], ["rad", "N·m"], np.stack([x, y], 1), RATE, source="log.csv")
+
+
+def test_a_recording_remarks_on_it_and_says_what_to_do():
+    (remark,) = stuck_recording().remarks
+    assert remark.startswith("channel 'q1' holds -0.1744 rad for 2.800 s from row 3201 on, though it moved at 2.969")
+    assert 'channel = "time", lower = 3.2, upper = 6, within = "0.15 s"' in remark
+    assert not Recording(["tau1"], ["N·m"], stuck_recording().samples[:, :1], RATE).remarks  # efforts may jump
+
+
+def test_positions_that_no_row_sees_need_not_be_reachable():
+    steps = (LowPass(20.0), Differentiate(), Trim(), MaskWhere("time", 3.2, 6.0, within=0.15), Decimate(10))
+    wrong = stuck_recording()
+    samples = wrong.samples.copy()
+    samples[4000:4100, 0] = 50.0  # far beyond what a joint does
+    spoilt = Recording(wrong.names, wrong.units, samples, RATE)
+    motion = prepare(spoilt, ["q1"], ["tau1"], steps)
+    right = prepare(wrong, ["q1"], ["tau1"], steps)
+    assert abs(motion.full_rate.q).max() < 1.1
+    assert np.array_equal(motion.full_rate.at, right.full_rate.at)
+    last = int(right.full_rate.at[right.kept.any(axis=1)].max())
+    assert motion.full_rate.ddq[:last] == pytest.approx(right.full_rate.ddq[:last], abs=1e-6)
+    assert (motion.full_rate.dq[-500:] == 0).all()
