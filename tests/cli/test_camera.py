@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from gough.cli.app import run
+from gough.core.png import png_file
 from gough.core.rotations import exp, log
 from gough.data import read_poses
 from gough.vision import Camera, Conditions, design_target, read_camera, read_image, render, write_target
 from gough.vision.image_tests import CalibrationTest, ImageTest
-from gough.vision.target_drawing import png_file
 
 cv2 = pytest.importorskip("cv2")
 TRUTH = Camera((480, 360), [400.0, 402.0], [242.0, 178.0], [-0.12, 0.03])

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from gough.core.errors import InputError
+from gough.core.png import png_file
 from gough.core.rotations import exp, log
 from gough.papers.gough_platform.vision import CampaignByCamera
 from gough.simulate import CalibrationCampaign
@@ -24,7 +25,6 @@ from gough.vision import (
 from gough.vision.camera import expected
 from gough.vision.detector import Sighting
 from gough.vision.pose import pose_of
-from gough.vision.target_drawing import png_file
 
 pytest.importorskip("cv2")
 CAMERA = Camera((480, 360), [400.0, 400.0], [239.5, 179.5], [-0.15, 0.04])

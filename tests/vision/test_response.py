@@ -8,6 +8,7 @@ import pytest
 
 from gough.cli.app import run
 from gough.core.errors import InputError
+from gough.core.png import png_file
 from gough.core.rotations import exp
 from gough.vision import (
     Camera,
@@ -21,7 +22,6 @@ from gough.vision import (
     write_target,
 )
 from gough.vision.response import Response, ResponseFinding, Shot, _coverage, _model, _windows, estimate_response
-from gough.vision.target_drawing import png_file
 
 cv2 = pytest.importorskip("cv2")
 CAMERA = Camera((640, 480), [560.0, 560.0], [321.0, 238.0], [-0.15, 0.04])

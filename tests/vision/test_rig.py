@@ -10,6 +10,7 @@ from scipy.optimize import least_squares
 
 from gough.cli.app import run
 from gough.core.errors import InputError
+from gough.core.png import png_file
 from gough.core.rigid import RigidMotion
 from gough.core.rotations import exp, log
 from gough.data import read_poses
@@ -35,7 +36,6 @@ from gough.vision.pose import _PREDICTED, _variance_factor, measure_pose
 from gough.vision.rig_adjustment import adjust_rig, chain_slopes
 from gough.vision.rig_start import first_places
 from gough.vision.rig_tests import retaken
-from gough.vision.target_drawing import png_file
 from gough.vision.targets import target_text
 
 FACING = np.diag([1.0, -1.0, -1.0])

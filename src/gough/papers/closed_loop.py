@@ -14,7 +14,8 @@ from gough.export.compiled import require_compiler
 from gough.export.compiling import ExportError
 from gough.papers.reproduction import side_by_side
 from gough.report import Drawing
-from gough.report.base.charts import Chart, Line, Panel, charted
+from gough.report.base.charts import Chart, Line, Panel
+from gough.report.base.panels import charted
 from gough.robots import ParallelRobot
 from gough.simulate import Loop
 

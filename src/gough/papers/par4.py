@@ -20,8 +20,9 @@ from gough.papers.printed import NCPP, NCPP_AGAINST_ADAMS
 from gough.papers.rebuilt import Rebuilt, cross_validation_figure, percents, rebuild, values
 from gough.papers.reproduction import Reproduction, columns, side_by_side, with_percent
 from gough.report import Drawing
-from gough.report.base.charts import Chart, Line, Panel, charted
+from gough.report.base.charts import Chart, Line, Panel
 from gough.report.base.drawing import QUIET, SERIES, WIDTH, blank, style
+from gough.report.base.panels import charted
 from gough.robots import Par4, PoseMotion
 from gough.simulate import Loop
 from gough.simulate.trajectories import PickAndPlace

@@ -17,9 +17,10 @@ from gough.core.html import tag
 from gough.core.tables import Cell, Column, Table, table
 from gough.core.text import poses_counted_from
 from gough.region import Box
-from gough.report.base.charts import Chart, Line, Panel, charted
+from gough.report.base.charts import Chart, Line, Panel
 from gough.report.base.drawing import Drawing
 from gough.report.base.page import Block, Page, Section, Verdict, bullets
+from gough.report.base.panels import charted
 
 _PROVEN = """
 A proven statement holds for every value of the unknowns within the prior and every error within its tolerance; it is

@@ -13,9 +13,10 @@ from gough.core.outward import at_most
 from gough.core.tables import Column, Table, table
 from gough.core.text import number
 from gough.estimates import Claim
-from gough.report.base.charts import Band, Chart, Level, Line, Mark, Panel, charted
+from gough.report.base.charts import Band, Chart, Level, Line, Mark, Panel
 from gough.report.base.drawing import Drawing
 from gough.report.base.page import ZOOM, Page, Section, Verdict, bullets, definitions, hint
+from gough.report.base.panels import charted
 from gough.report.base.robot_view import FRAMES, Postures, robot_figure
 
 _SEEN = 0.05

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from gough.core.files import new_file
+from gough.core.png import png_file
 from gough.vision.detector import ImageRefused, Sighting, as_gray, find_target
 from gough.vision.frames import Frame
 from gough.vision.guidance import Guide, View
 from gough.vision.marked import marked
-from gough.vision.target_drawing import png_file
 
 PAGE = "live.html"
 _EVERY = 15

@@ -10,6 +10,7 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError, require
+from gough.core.png import png_file
 from gough.core.rotations import exp
 from gough.core.threads import one_blas_thread
 from gough.data import Poses, write_poses
@@ -39,7 +40,6 @@ from gough.vision.image_tests import CalibrationTest, check_images
 from gough.vision.images import common_names
 from gough.vision.poses import forget_sightings
 from gough.vision.response import Response, Shot, estimate_response
-from gough.vision.target_drawing import png_file
 from gough.vision.targets import AnyTarget
 
 _FITTED = 8

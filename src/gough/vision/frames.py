@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from gough.core.errors import InputError
+from gough.core.png import png_file
 from gough.vision.images import SUFFIXES, VIDEOS, read_image
 from gough.vision.opencv import opencv
 from gough.vision.sightings import ImageRefused
 from gough.vision.spots import Image
-from gough.vision.target_drawing import png_file
 
 _WIDE = 160
 """Width of the small copies by which frames are compared, pixels."""

@@ -1,7 +1,5 @@
 """Targets on paper at their true size: PDF, SVG and PNG, with rulers, numbers of the dots, and the target's id."""
 
-import struct
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -9,6 +7,7 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError, nearest, require
+from gough.core.png import png_file
 from gough.vision.board_pattern import black_rectangles
 from gough.vision.opencv import opencv
 from gough.vision.targets import AnyTarget, CircleGrid, DotTarget, target_id
@@ -325,23 +324,3 @@ def _draw_strokes(image: np.ndarray, lines: Sequence[Line], pixel: float, thick:
         top, bottom = round(rows - max(b, d) / pixel - thick / 2), round(rows - min(b, d) / pixel + thick / 2)
         left, right = round(min(a, c) / pixel - thick / 2), round(max(a, c) / pixel + thick / 2)
         image[max(top, 0) : max(bottom, top + 1), max(left, 0) : max(right, left + 1)] = level
-
-
-def png_file(image: np.ndarray, pixel: float | None = None) -> bytes:
-    r"""A gray (h, w) or color (h, w, 3) picture of bytes as a PNG file; `pixel` is the size of one in m.
-
-    Examples:
-        >>> png_file(np.zeros((2, 3), np.uint8))[:4]
-        b'\x89PNG'
-    """
-    rows, columns = image.shape[:2]
-    color = 2 if image.ndim == 3 else 0
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    lines = np.hstack([np.zeros((rows, 1), np.uint8), image.reshape(rows, -1)])  # filter 0 before each line
-    head = chunk(b"IHDR", struct.pack(">IIBBBBB", columns, rows, 8, color, 0, 0, 0))
-    per_meter = b"" if pixel is None else chunk(b"pHYs", struct.pack(">IIB", round(1 / pixel), round(1 / pixel), 1))
-    body = chunk(b"IDAT", zlib.compress(lines.tobytes(), 6))
-    return b"\x89PNG\r\n\x1a\n" + head + per_meter + body + chunk(b"IEND", b"")

@@ -14,8 +14,9 @@ from gough.papers.gough_platform.printed import POSE_SIGMA, READING_SIGMA
 from gough.papers.gough_platform.rebuilt import RebuiltPlatform
 from gough.region import Box
 from gough.report import Drawing
-from gough.report.base.charts import Chart, Line, Panel, charted
+from gough.report.base.charts import Chart, Line, Panel
 from gough.report.base.drawing import INK, QUIET, SERIES, WIDTH, blank, style
+from gough.report.base.panels import charted
 
 Axes = Any
 """Axes of matplotlib, which only reports import."""

@@ -12,8 +12,9 @@ from gough.dynamics.periodic.motion import RepeatedMotion
 from gough.papers.palida.benchmark import WORDS
 from gough.papers.palida.robot import DETERMINISTIC, FAIR, LS, ML, STATISTICAL
 from gough.report import Drawing
-from gough.report.base.charts import Chart, Level, Line, Panel, charted
+from gough.report.base.charts import Chart, Level, Line, Panel
 from gough.report.base.drawing import INK, QUIET, SERIES, WIDTH, blank, style
+from gough.report.base.panels import charted
 from gough.robots import Palida
 from gough.simulate import FourierSeries, Spread
 

@@ -1,23 +1,15 @@
-"""Curves over a common abscissa, as values: drawn to a file by matplotlib, and on the page by the page's own script."""
+"""Curves over a common abscissa, as values: what a page's script draws, and what a file shows."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.core.text import shortened
 from gough.report.base.curves import Curves, as_shown
-from gough.report.base.drawing import FAINT, WIDTH, Color, Drawing, blank, color_of, style
+from gough.report.base.drawing import Color
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.patches import PathPatch
-
-_POINTS = 400
-"""Points of a curve in a file."""
-_PER_INCH = 88
+PER_INCH = 88
 """Pixels of a screen that an inch of a file stands for."""
 
 
@@ -233,49 +225,6 @@ def on_grid(values: Array, places: Any, n: int) -> Array:
     return grid
 
 
-def charted(name: str, chart: Chart, description: str, caption: str) -> Drawing:
-    """The chart as a figure: a file by matplotlib, and drawn by the script on a page."""
-    return Drawing(name, _drawn(chart), description, caption, lambda curves: chart.live(description, curves))
-
-
-def _drawn(chart: Chart) -> "Figure":
-    """The chart as a figure, its panels one above the other over one abscissa."""
-    chart = chart.thinned(_POINTS)
-    heights = [panel.height for panel in chart.panels]
-    with style():
-        figure = blank(WIDTH, 0.75 + sum(heights) / _PER_INCH + 0.28 * len(heights))
-        rows = figure.subplots(len(heights), 1, sharex=True, height_ratios=heights, squeeze=False)
-        for panel, axes in zip(chart.panels, rows[:, 0], strict=True):
-            _draw_panel(axes, panel, chart.x)
-        last = rows[-1, 0]
-        last.set_xlabel(f"{chart.x_label}, {chart.x_unit}" if chart.x_unit else chart.x_label)
-        if chart.n > 1:
-            last.set_xlim(chart.x[0], chart.x[-1])
-        handles = {label: handle for axes in rows[:, 0] for handle, label in zip(*_legend(axes), strict=True)}
-        figure.legend(
-            handles.values(),
-            [shortened(label, 40) for label in handles],
-            loc="outside upper center",
-            ncols=2 if len(handles) > 3 else len(handles),
-            columnspacing=1.2,
-        )
-    return figure
-
-
-def _legend(axes: "Axes") -> tuple[list[Any], list[str]]:
-    handles, labels = axes.get_legend_handles_labels()
-    return list(handles), [str(label) for label in labels]
-
-
-def _draw_panel(axes: "Axes", panel: Panel, x: Array) -> None:
-    if panel.spans:
-        axes.add_patch(_stripes(axes, panel.spans))
-    for mark in panel.marks:
-        _draw_mark(axes, mark, x)
-    axes.set_title(shortened(f"{panel.title}{f', {panel.unit}' if panel.unit else ''}", 60), loc="left")
-    axes.set_ylim(*limits(panel))
-
-
 def limits(panel: Panel) -> tuple[float, float]:
     """The ordinates to show: all curves, and of bounds so much that they do not squeeze what they are bounds of.
 
@@ -307,34 +256,3 @@ def _extremes(mark: Mark) -> tuple[float, float]:
     lower, upper = (mark.lower, mark.upper) if isinstance(mark, Band) else (mark.y, mark.y)
     lower, upper = lower[np.isfinite(lower)], upper[np.isfinite(upper)]
     return float(lower.min(initial=np.inf)), float(upper.max(initial=-np.inf))
-
-
-def _stripes(axes: "Axes", spans: tuple[tuple[float, float], ...]) -> "PathPatch":
-    """All shaded stretches as one patch: there may be hundreds."""
-    from matplotlib.patches import PathPatch  # noqa: PLC0415 - start-up time
-    from matplotlib.path import Path  # noqa: PLC0415 - start-up time
-
-    corners = [[(a, 0), (a, 1), (b, 1), (b, 0), (a, 0)] for a, b in spans]
-    codes = [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY] * len(spans)
-    path = Path([corner for box in corners for corner in box], codes)
-    return PathPatch(path, transform=axes.get_xaxis_transform(), color=FAINT, alpha=0.4, linewidth=0)
-
-
-def _draw_mark(axes: "Axes", mark: Mark, x: Array) -> None:
-    color = color_of(mark.color)
-    match mark:
-        case Line():
-            axes.plot(x, mark.y, color=color, linewidth=mark.width, label=mark.label)
-        case Band(as_bars=True):
-            there = np.isfinite(mark.lower)
-            pairs = np.stack([mark.lower[there], mark.upper[there], np.full(there.sum(), np.nan)], axis=1)
-            axes.plot(np.repeat(x[there], 3), pairs.reshape(-1), color=color, linewidth=1.5, label=mark.label)
-        case Band():
-            in_pairs = np.array_equal(mark.lower[0::2], mark.lower[1::2], equal_nan=True)  # as thinned bounds are
-            some = slice(None, None, 2 if in_pairs else 1)
-            axes.fill_between(
-                x[some], mark.lower[some], mark.upper[some], color=color, alpha=0.25, linewidth=0, label=mark.label
-            )
-        case Level():
-            axes.axhline(mark.value, color=color, linewidth=0.8, linestyle="--", label=mark.label)
-            axes.axhline(-mark.value, color=color, linewidth=0.8, linestyle="--")

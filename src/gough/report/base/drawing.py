@@ -6,10 +6,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from warnings import catch_warnings, filterwarnings
 
+import numpy as np
+
 from gough.core.html import Html, tag, text
+from gough.core.png import png_file
 from gough.core.text import visible
 from gough.report.base.curves import Curves
 
@@ -105,16 +108,16 @@ class Drawing:
         from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 - start-up time
 
         assert self._source  # lays the figure out
-        target, drawn_at = BytesIO(), self.figure.dpi
+        drawn_at = self.figure.dpi
         with _quiet_style(self.name):
             self.figure.set_dpi(dpi)
             self.figure.set_facecolor("white")
             canvas: Any = FigureCanvasAgg(self.figure)
-            # savefig would draw it twice; more compression takes longer than it is worth
-            canvas.print_png(target, metadata={"Software": None}, pil_kwargs={"compress_level": 2})
+            canvas.draw()  # savefig would draw it twice
             self.figure.set_facecolor("none")
             self.figure.set_dpi(drawn_at)
-        return target.getvalue()
+        picture = np.asarray(canvas.buffer_rgba())[:, :, :3]
+        return png_file(picture, 0.0254 / dpi, level=2)  # more compression takes longer than it is worth
 
     def html(self) -> Html:
         """The figure for a page: colors become the page's, identifiers its own, and nothing refers to elsewhere."""
@@ -144,11 +147,11 @@ def style(salt: str = "gough") -> Iterator[None]:
         yield
 
 
-def blank(width: float, height: float) -> "Figure":
+def blank(width: float, height: float, *, layout: Literal["constrained"] | None = "constrained") -> "Figure":
     """An empty figure of so many inches that belongs to nobody: no window, no global list."""
     from matplotlib.figure import Figure  # noqa: PLC0415 - start-up time
 
-    return Figure(figsize=(width, height), layout="constrained")
+    return Figure(figsize=(width, height), dpi=72, layout=layout)  # dots are points, as in SVG
 
 
 def color_of(color: Color) -> str:

@@ -10,9 +10,10 @@ from gough.core.errors import require
 from gough.core.text import short_labels, shortened, signed
 from gough.estimates import Estimate
 from gough.region import ConfidenceEllipsoid
-from gough.report.base.charts import Band, Chart, Line, Panel, charted
+from gough.report.base.charts import Band, Chart, Line, Panel
 from gough.report.base.curves import Curves
 from gough.report.base.drawing import INK, SERIES, WIDTH, Drawing, blank, color_of, style
+from gough.report.base.panels import charted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

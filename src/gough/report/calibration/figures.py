@@ -13,8 +13,9 @@ from gough.geometry import Calibrated, CalibratedPrinter, HeldOut
 from gough.geometry.gauges import regauged
 from gough.geometry.workspace_map import WorkspaceMap, workspace_map
 from gough.region import ConfidenceEllipsoid
-from gough.report.base.charts import Chart, Level, Line, Panel, charted
+from gough.report.base.charts import Chart, Level, Line, Panel
 from gough.report.base.drawing import FAINT, INK, QUIET, SERIES, WIDTH, Drawing, blank, style
+from gough.report.base.panels import charted
 from gough.report.base.robot_view import Postures, robot_figure
 from gough.report.calibration.tables import joint_changes
 from gough.robots import GoughPlatform

@@ -7,8 +7,9 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.core.text import short_labels, shortened
 from gough.designs.excitation import Channel, Design
-from gough.report.base.charts import Chart, Line, Panel, charted
+from gough.report.base.charts import Chart, Line, Panel
 from gough.report.base.drawing import FAINT, INK, QUIET, SERIES, WIDTH, Drawing, blank, style
+from gough.report.base.panels import charted
 from gough.report.base.robot_view import FRAMES, robot_figure
 from gough.report.identification.report import postures
 from gough.simulate.equations import as_parallel

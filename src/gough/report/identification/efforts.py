@@ -9,8 +9,9 @@ from gough.core import outward
 from gough.core.arrays import Array, Integers
 from gough.data import MeasuredMotion
 from gough.dynamics import ExactBounds, Prediction
-from gough.report.base.charts import Band, Chart, Level, Line, Mark, Panel, charted, merged, on_grid, stretches
+from gough.report.base.charts import Band, Chart, Level, Line, Mark, Panel, merged, on_grid, stretches
 from gough.report.base.drawing import Drawing
+from gough.report.base.panels import charted
 
 _SPANS = 1500
 """Shaded stretches in a panel, beyond which near ones are shaded as one."""

@@ -14,11 +14,12 @@ from gough.dynamics import BenchmarkVerdict, IdentifiedRepeats, base_values
 from gough.estimates import Estimate, LikelihoodStats
 from gough.methods.noise.noise_tests import MAX_LAG, NoiseTest
 from gough.report.base import words
-from gough.report.base.charts import Band, Chart, Level, Line, Panel, charted, stretches
+from gough.report.base.charts import Band, Chart, Level, Line, Panel, stretches
 from gough.report.base.drawing import Drawing
 from gough.report.base.home_view import home_figure
 from gough.report.base.intervals import interval_figure
 from gough.report.base.page import ZOOM, Block, Page, Section, Verdict, definitions, hint
+from gough.report.base.panels import charted
 from gough.report.base.regions import autocorrelation, correlation_figure, matrix_figure
 from gough.report.base.robot_view import FRAMES, robot_figure
 from gough.report.identification.page import (
