@@ -12,7 +12,7 @@ from types import FrameType
 
 INTERRUPTED = 130
 _COLLECT_AFTER = 50_000
-"""Objects after which Python looks for cycles: its own 700 take an eighth of an identification, and free nothing much."""
+"""New objects after which Python seeks cycles: its own 700 take an eighth of an identification and free next to nothing."""
 
 
 def main() -> None:
