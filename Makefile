@@ -10,6 +10,9 @@ SEED ?= 1
 # the verified checker is built for the tests where Coq, OCaml and zarith are installed
 PROOFS := $(if $(and $(shell command -v coqc),$(shell ocamlfind query zarith 2>/dev/null)),proofs)
 
+# each worker has a core of its own: threads of BLAS on top of that wait for one another more than they compute
+test test-lowest: export OPENBLAS_NUM_THREADS ?= 1
+
 # without bytecode on disk, each worker and each command that a test starts would compile hundreds of modules again
 unexport PYTHONDONTWRITEBYTECODE
 
