@@ -127,6 +127,19 @@ def test_type_checkers_see_what_loads_lazily():
     assert seen == {**dict.fromkeys(gough._SUBPACKAGES, "gough"), **gough._PLACES}
 
 
+@pytest.mark.parametrize("package", [gough.report, gough.studies])
+def test_what_a_package_loads_at_first_use_is_what_type_checkers_see(package):
+    tree = ast.parse(Path(package.__file__).read_text(encoding="utf-8"))
+    block = next(node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    seen = {alias.name: node.module for node in block.body for alias in node.names}
+    assert seen
+    for name, place in seen.items():
+        assert getattr(package, name) is getattr(importlib.import_module(place), name)
+    assert set(seen) <= set(package.__all__) <= set(dir(package))
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        package.nothing  # noqa: B018 - reading it is what fails
+
+
 @pytest.mark.parametrize("name", sorted(gough._MOVED))
 def test_moved_names_are_still_found_with_a_warning(name):
     place = gough._MOVED[name]

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,12 +28,14 @@ from gough.dynamics.named import ByMethod
 from gough.dynamics.with_effects import WithEffects
 from gough.estimates import Claim, Estimate, Stats, Status
 from gough.export.robot_data import DYNAMIC, KINEMATIC, can_be_stored, robot_from_data, robot_to_data
-from gough.geometry import Calibrated, MachineGeometry
-from gough.geometry.instruments import CalibratedByInstruments
 from gough.region import ConfidenceEllipsoid
 from gough.robots import DynamicModel, KinematicModel
 from gough.robots.kinematics import PlatformPoses
 from gough.unknowns import Unknowns
+
+if TYPE_CHECKING:  # an identification needs none of it
+    from gough.geometry import Calibrated, MachineGeometry
+    from gough.geometry.instruments import CalibratedByInstruments
 
 FILE = "model.json"
 FORMAT, VERSION = "gough-model", 1
@@ -328,7 +330,7 @@ class RobotModel:
         require(self.dynamics is not None or self.geometry is not None, "a model needs dynamics or geometry")
 
     @classmethod
-    def of(cls, *answers: Identified | IdentifiedRepeats | Calibrated | CalibratedByInstruments) -> "RobotModel":
+    def of(cls, *answers: "Identified | IdentifiedRepeats | Calibrated | CalibratedByInstruments") -> "RobotModel":
         """The model of an identification, of a calibration, or of both for the same robot.
 
         Raises:
@@ -336,18 +338,14 @@ class RobotModel:
         """
         parts = []
         for answer in answers:
-            if isinstance(answer, Calibrated):
-                parts.append(cls(geometry=_of_calibration(answer)))
-            elif isinstance(answer, CalibratedByInstruments):
-                part = cls.of_geometry(answer.geometry).geometry
-                assert part is not None
-                parts.append(cls(geometry=replace(part, is_refuted=answer.refuted)))
-            else:
+            if isinstance(answer, Identified | IdentifiedRepeats):
                 parts.append(cls(dynamics=_of_identification(answer)))
+            else:
+                parts.append(cls(geometry=_of_calibration(answer)))
         return merged(parts)
 
     @classmethod
-    def of_geometry(cls, geometry: MachineGeometry) -> "RobotModel":
+    def of_geometry(cls, geometry: "MachineGeometry") -> "RobotModel":
         """The model of a geometry.toml: its robot in its own frame.
 
         Raises:
@@ -469,7 +467,7 @@ def seal(dynamics: Any, geometry: Any) -> str:
 
 def model_files(answer: Any) -> dict[str, bytes]:
     """The file model.json of an answer, by its name; nothing where there is no model to write."""
-    calibrated = isinstance(answer, Calibrated | CalibratedByInstruments)
+    calibrated = _is_calibration(answer)
     robot = answer.model if calibrated else _plain(getattr(answer, "robot", None))
     usable = calibrated or any(_is_usable(each) for each in answer.estimates.values())
     if not can_be_stored(robot) or not usable:
@@ -559,7 +557,22 @@ def _seen(motion: MeasuredMotion) -> MotionRange:
     return MotionRange.of(motion.q[used], motion.dq[used], motion.ddq[used])
 
 
-def _of_calibration(answer: Calibrated) -> CalibratedGeometry:
+def _is_calibration(answer: Any) -> bool:
+    if isinstance(answer, Identified | IdentifiedRepeats):
+        return False
+    from gough.geometry import Calibrated  # noqa: PLC0415 - start-up time
+    from gough.geometry.instruments import CalibratedByInstruments  # noqa: PLC0415 - start-up time
+
+    return isinstance(answer, Calibrated | CalibratedByInstruments)
+
+
+def _of_calibration(answer: "Calibrated | CalibratedByInstruments") -> CalibratedGeometry:
+    from gough.geometry.instruments import CalibratedByInstruments  # noqa: PLC0415 - start-up time
+
+    if isinstance(answer, CalibratedByInstruments):
+        part = RobotModel.of_geometry(answer.geometry).geometry
+        assert part is not None
+        return replace(part, is_refuted=answer.refuted)
     require(can_be_stored(answer.model), f"a robot of type {type(answer.model).__name__} is not one of the library's")
     readings = np.asarray(answer.poses.readings)
     ends = np.stack([np.nanmin(readings, axis=0), np.nanmax(readings, axis=0)])
