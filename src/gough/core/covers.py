@@ -8,9 +8,9 @@ Elements = frozenset[int]
 
 MOST_CASES = 1_000_000
 """Choices of elements after which a search gives up."""
-_LOOKS = 10
+LOOKS = 10
 """Sets examined for each of these choices, on average, after which it gives up."""
-_DEEPEST = 200
+DEEPEST = 200
 """Depth of the search tree at which it gives up."""
 
 
@@ -63,7 +63,7 @@ class _Search:
                 self._having[place] |= 1 << i
         self._meeting = [self._with_some(each) for each in self._sets]
         """For each set, the sets that share an element with it."""
-        self._cases, self._most_looks, self.looks = limit, _LOOKS * limit, 0
+        self._cases, self._most_looks, self.looks = limit, LOOKS * limit, 0
         self.used = set[int]()
         self.chosen = list[int]()
 
@@ -86,7 +86,7 @@ class _Search:
         decides it, every way has one of the free elements of the first set, and all of those are tried.
         """
         self._cases -= 1
-        if self._cases < 0 or depth > _DEEPEST or self.looks > self._most_looks:
+        if self._cases < 0 or depth > DEEPEST or self.looks > self._most_looks:
             raise TooManyCases
         apart, others = list[int](), sets
         while others:

@@ -286,7 +286,13 @@ def _independent(W: Array) -> list[int] | None:
 
 def evidence(names: tuple[str, ...], factors: tuple[float, ...], used: Multipliers) -> Evidence:
     """The multipliers of a direction in the form that estimates carry."""
-    return Evidence(names, factors, used.rows, tuple(str(weight) for weight in used.weights))
+    return Evidence(names, factors, used.rows, tuple(map(_text, used.factors)))
+
+
+def _text(weight: Fraction | float) -> str:
+    """As str of the fraction, which need not be made for that."""
+    n, d = weight.as_integer_ratio()
+    return str(n) if d == 1 else f"{n}/{d}"
 
 
 def rounded_down(value: Fraction | None) -> float:

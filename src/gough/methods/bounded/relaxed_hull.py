@@ -8,7 +8,6 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.core.covers import TooManyCases, cover
 from gough.core.errors import require
 from gough.core.text import written
 from gough.core.threads import one_blas_thread
@@ -79,12 +78,10 @@ class RelaxedHull:
 
 _NODES, _EACH = 200, 20
 """Sets of dropped rows and linear programs of the compiled search, for each node of `node_limit`."""
-_CASES = 50_000
+_CASES = 250_000
 """Cases to look into for one side; a search that ends earlier proves with less."""
 _TRIED = 40
 """Sets up to which each is tried whether the others suffice."""
-_LONG = 10_000
-"""Sets that were looked at in a search that is not repeated to find fewer."""
 
 
 class SideProofs:
@@ -110,46 +107,49 @@ class SideProofs:
             if cut.value == np.inf:
                 self._shared.setdefault(cut.rows, evidence((), (), cut.multipliers))
 
-    def side(self, name: str, factor: float, value: float, cuts: Iterable[Cut]) -> None:
-        """Enter factor · θ[name] ≥ value; a value of ∞ says that there is no such θ."""
+    def side(
+        self, name: str, factor: float, value: float, cuts: Iterable[Cut], needed: set[RowSet] | None = None
+    ) -> None:
+        """Enter factor · θ[name] ≥ value; a value of ∞ says that there is no such θ.
+
+        `needed` is what `self.needed` said before all other cuts were left out; without it, some are left out here.
+        """
         if not self._complete:
             return  # a proof of some sides only is not part of the answer
         own = {cut.rows: cut for cut in cuts if cut.value >= value}
-        sets = [*self._shared, *(rows for rows in own if rows not in self._shared)]
-        needed = self._minimal(sets)
+        if needed is None:
+            needed = self.needed(own)
+            own = {rows: cut for rows, cut in own.items() if needed is not None and rows in needed}
         if needed is None:
             self._complete = False
             return
         self._needed |= needed & set(self._shared)
-        used = [own[rows] for rows in sets if rows in needed and rows not in self._shared]
-        proofs = [(cut.value == np.inf, evidence((), (), cut.multipliers)) for cut in used]
+        proofs = [
+            (cut.value == np.inf, evidence((), (), cut.multipliers))
+            for rows, cut in own.items()
+            if rows not in self._shared
+        ]
         proves, refutes = (tuple(one for empty, one in proofs if empty is wanted) for wanted in (False, True))
         names, factors = ((name,), (factor,)) if value < np.inf else ((), ())
         self._sides.append(RelaxedSide(names, factors, min(value, 1.0) if not names else value, proves, refutes))
 
-    def _minimal(self, sets: list[RowSet]) -> set[RowSet] | None:
-        """Those of the sets that are needed, nearly; None if it cannot be seen that no q rows meet them all."""
-        while True:
-            try:
-                hitting = cover(sets, self._q, limit=_CASES)
-            except TooManyCases:
-                return None
-            if hitting.elements is not None:
-                return None
-            sets, before = [sets[i] for i in sorted(hitting.used)], len(sets)
-            if len(sets) == before or hitting.looks > _LONG:
-                return set(self._without_spare(sets) if len(sets) <= _TRIED else sets)
+    def needed(self, own: Iterable[RowSet]) -> set[RowSet] | None:
+        """Few of these sets, and of those that serve every side, that no q rows meet; None if that is not seen.
 
-    def _without_spare(self, sets: list[RowSet]) -> list[RowSet]:
-        """Sets of which none can be left out, from some that no q rows meet."""
-        for one in tuple(sets):
+        The search for q rows that meet them takes the same steps where the sets are absent that it does not rest on.
+        """
+        from gough.methods.bounded.hitting_sets import unmet  # noqa: PLC0415 - numba
+
+        sets = list(dict.fromkeys((*self._shared, *own)))
+        used = unmet(sets, self._q, _CASES)
+        if used is None:
+            return None
+        sets = [sets[i] for i in used]
+        for one in tuple(sets) if len(sets) <= _TRIED else ():
             fewer = [each for each in sets if each is not one]
-            try:
-                if cover(fewer, self._q, limit=_LONG).elements is None:
-                    sets = fewer
-            except TooManyCases:
-                continue
-        return sets
+            if unmet(fewer, self._q, _CASES) is not None:
+                sets = fewer
+        return set(sets)
 
     @property
     def contradictions(self) -> tuple[Evidence, ...]:
@@ -226,10 +226,10 @@ class _RelaxedHull:
         for axis, sign in [(axis, sign) for sign in (1.0, -1.0) for axis in range(p)]:
             direction = np.zeros(p)
             direction[axis] = sign
-            side = _Side(programs, direction, self._method, _span(self.box, axis))
+            side = _Side(programs, direction, self._method, _span(self.box, axis), self.ledger)
             value = side.explore(cases, node_limit)
             if value > (self.box.lower[axis] if sign > 0 else -self.box.upper[axis]):
-                self.ledger.side(programs.problem.unknowns.names[axis], sign, value, side.cuts)
+                self.ledger.side(programs.problem.unknowns.names[axis], sign, value, side.cuts, side.needed)
             stopped += side.stopped
             rows |= side.rows
             lower, upper = np.full(p, -np.inf), np.full(p, np.inf)
@@ -258,8 +258,10 @@ def _span(box: Box, axis: int) -> float:
 class _Side:
     """The least direction · θ over some cases, by best-first branching on the rows that prove it."""
 
-    def __init__(self, programs: Programs, direction: Array, method: RelaxedHull, span: float) -> None:
-        self._programs, self._direction = programs, direction
+    def __init__(
+        self, programs: Programs, direction: Array, method: RelaxedHull, span: float, ledger: SideProofs
+    ) -> None:
+        self._programs, self._direction, self._ledger = programs, direction, ledger
         self._q, self._gap = method.q, method.tolerance * span
         self._reached = np.inf
         """The least value proven for a set of at most q dropped rows: looking below it is what the search is for."""
@@ -268,15 +270,17 @@ class _Side:
         self.rows = set[int]()
         self.cuts: list[Cut] = []
         """The cuts that prove the answer, and others."""
+        self.needed: set[RowSet] | None = None
+        """What the ledger needs, if the others were left out."""
 
     def explore(self, cases: list[_Case], node_limit: int) -> float:
         """A proven lower bound: the least over all cases, looked into or not."""
         if node_limit:
             limits = (_NODES * node_limit, _EACH * node_limit)
             sets = [(case.dropped, case.kept) for case in cases]
-            found = least(self._programs, self._direction, sets, self._q, self._gap, limits)
+            found = least(self._programs, self._direction, sets, self._q, self._gap, limits, self._ledger.needed)
             if found is not None:
-                value, self.cuts = found
+                value, self.cuts, self.needed = found
                 self.rows.update(*(cut.rows for cut in self.cuts))
                 return value
         heap = [self.node(case, self._cut(case.dropped)) for case in cases]
@@ -385,7 +389,7 @@ class _Side:
 
 def _feasible(programs: Programs, case: _Case, method: RelaxedHull, ledger: SideProofs) -> list[_Case]:
     """Cases that together are `case`, without those that are refuted; `case` itself if they become too many."""
-    nowhere = _Side(programs, np.zeros(len(programs.box)), method, 0.0)
+    nowhere = _Side(programs, np.zeros(len(programs.box)), method, 0.0, ledger)
     pending, feasible, looked_into = [case], list[_Case](), 0
     while pending:
         one = pending.pop()

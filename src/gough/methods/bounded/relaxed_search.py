@@ -25,9 +25,12 @@ _TINY = 1e-11
 """Weights below this part of the largest count as zero."""
 _DOUBTFUL = 1e-7
 """Contradictions by less may come from rounding."""
+_RECENT = 200
+"""Cuts among which a program without a good vertex to begin with looks for one."""
 _PRUNED = -1
 
 Flags = npt.NDArray[np.int16]
+Words = npt.NDArray[np.uint64]
 
 
 class Cuts(NamedTuple):
@@ -36,6 +39,8 @@ class Cuts(NamedTuple):
     rows: Integers
     """(capacity, n + 1), of which `size` are used."""
     weights: Array
+    bits: Words
+    """(capacity, words): the rows as bits; there is room for all rows of the tableau."""
     size: Integers
     value: Array
     """In units of the cost; ∞ for a contradiction."""
@@ -70,6 +75,8 @@ class State(NamedTuple):
     kept: Flags
     marked: Flags
     """Rows of the cuts that are being gathered."""
+    away: Words
+    """Rows that are dropped or marked, as bits."""
     changed: Integers
     """Rows whose sides are away."""
     sides: Array
@@ -123,7 +130,9 @@ def enter(T: Tableau, cost: Array, outcome: int, row: int, cuts: Cuts, state: St
     if outcome == INFEASIBLE and row >= n:
         cuts.rows[c, size], cuts.weights[c, size] = row, 1.0
         size += 1
-    cuts.size[c], cuts.used[c] = size, 0
+    cuts.size[c], cuts.used[c], cuts.bits[c] = size, 0, 0
+    for i in range(size):
+        turn(cuts.bits[c], cuts.rows[c, i])
     cuts.value[c] = dot(T.x, cost) if outcome == OPTIMAL else np.inf
     cuts.basis[c], cuts.sign[c], cuts.side[c] = T.basis, T.sign, T.value
     cuts.order[c] = c
@@ -143,11 +152,16 @@ def violates(point: Array, others: Others) -> bool:
 @compiled
 def is_apart(c: int, cuts: Cuts, state: State) -> bool:
     """Whether a cut has none of the dropped and marked rows."""
-    for i in range(cuts.size[c]):
-        k = cuts.rows[c, i]
-        if state.dropped[k] or state.marked[k]:
+    for w in range(len(state.away)):  # noqa: SIM110 - numba has no generators
+        if cuts.bits[c, w] & state.away[w]:
             return False
     return True
+
+
+@compiled
+def turn(bits: Words, k: int) -> None:
+    """Turn bit k."""
+    bits[k >> 6] ^= np.uint64(1) << np.uint64(k & 63)
 
 
 @compiled
@@ -161,6 +175,31 @@ def below(cuts: Cuts, state: State) -> int:
 
 
 @compiled
+def drop(k: int, state: State, by: int) -> None:
+    """Drop a row, or take it back."""
+    state.dropped[k] += by
+    turn(state.away, k)
+
+
+@compiled
+def nearest(cuts: Cuts, state: State) -> int:
+    """Of the bounds that served last, the one that has the fewest dropped and marked rows; −1 if there is none."""
+    best, least, last = -1, 1 << 30, cuts.number[0]
+    for place in range(last - 1, max(-1, last - 1 - _RECENT), -1):
+        c, count = cuts.order[place], 0
+        if cuts.size[c] == 0 or cuts.value[c] == np.inf:
+            continue
+        for w in range(len(state.away)):
+            rest = cuts.bits[c, w] & state.away[w]
+            while rest:
+                rest &= rest - np.uint64(1)
+                count += 1
+        if count < least:
+            best, least = c, count
+    return best
+
+
+@compiled
 def mark(c: int, cuts: Cuts, state: State, by: int) -> int:
     """Mark the rows of a cut that may be dropped; their number."""
     free = 0
@@ -168,6 +207,7 @@ def mark(c: int, cuts: Cuts, state: State, by: int) -> int:
         k = cuts.rows[c, i]
         if not state.kept[k]:
             state.marked[k] += by
+            turn(state.away, k)
             free += 1
     return free
 
@@ -211,8 +251,10 @@ def look(  # noqa: C901, PLR0912, PLR0915, PLR0917 - one loop
             status = STOPPED
             break
         start = below(cuts, state)
+        if start < 0 and found:
+            start = nearest(cuts, state)
         if start < 0:
-            start = chosen[found - 1] if found else near
+            start = near
         enough = state.least[0] - state.least[1] / 2 if state.least[0] < np.inf else np.inf
         outcome, row = solve(T, m, cost, start, cuts, state, enough)
         if outcome == GAVE_UP:
@@ -271,11 +313,11 @@ def search(  # noqa: PLR0917
         else:
             depth = back(rows, size, place, depth, state)
             continue
-        state.dropped[rows[depth - 1, 0]] += 1
+        drop(rows[depth - 1, 0], state, 1)
     while depth > 0:  # leave the state as it was
         depth -= 1
         if place[depth] < size[depth]:
-            state.dropped[rows[depth, place[depth]]] -= 1
+            drop(rows[depth, place[depth]], state, -1)
         for i in range(place[depth]):
             state.kept[rows[depth, i]] -= 1
     return status
@@ -287,11 +329,11 @@ def back(rows: Integers, size: Integers, place: Integers, depth: int, state: Sta
     while depth > 0:
         level = depth - 1
         k = rows[level, place[level]]
-        state.dropped[k] -= 1
+        drop(k, state, -1)
         state.kept[k] += 1
         place[level] += 1
         if place[level] < size[level]:
-            state.dropped[rows[level, place[level]]] += 1
+            drop(rows[level, place[level]], state, 1)
             return depth
         for i in range(size[level]):
             state.kept[rows[level, i]] -= 1
