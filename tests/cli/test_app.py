@@ -107,6 +107,24 @@ def test_commands_load_no_library_before_they_need_it(name):
     assert not roots & {"scipy", "numba", "polars", "highspy", "matplotlib", "plotly", "cv2"}
 
 
+@pytest.mark.parametrize("name", ["identify", "demo"])
+def test_an_identification_loads_nothing_about_geometry(name):
+    asked = [sys.executable, "-c", LIGHT, name, "--help"]
+    modules = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.split()
+    ours = [module for module in modules if module.startswith("gough.")]
+    assert not {"geometry", "closure", "designs", "vision", "control"} & {module.split(".")[1] for module in ours}
+    assert len(ours) <= 350
+    assert len(modules) <= 960
+
+
+def test_commands_look_for_cycles_rarely():
+    code = f"import gc\n{LIGHT}\nprint(gc.get_threshold()[0], gc.get_freeze_count())"
+    done = subprocess.run([sys.executable, "-c", code, "--version"], capture_output=True, text=True, check=True)
+    threshold, frozen = map(int, done.stdout.split()[-2:])
+    assert threshold >= 50_000
+    assert frozen > 10_000
+
+
 def test_the_help_of_certify_lists_the_keys_of_its_table(capsys):
     assert run(["certify", "--help"]) == 0
     text = " ".join(capsys.readouterr().out.split())

@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import gough.report
-from gough.report.base.charts import Band, Chart, Line, Panel, least_and_greatest, on_grid, stretches
+from gough.report.base.charts import Band, Chart, Level, Line, Panel, least_and_greatest, on_grid, stretches
 from gough.report.base.curves import Curves
 from gough.report.base.drawing import relative
 from gough.report.base.intervals import shown_range
+from gough.report.base.panels import charted
 
 NUMBERS = st.floats(-1e9, 1e9) | st.just(np.nan) | st.just(np.inf)
 CURVES = arrays.arrays(np.float64, st.integers(1, 60), elements=NUMBERS)
@@ -178,3 +179,61 @@ def test_rounding_does_not_add_up_along_a_path():
 )
 def test_what_a_panel_of_intervals_shows(ends, sets, values, expected):
     assert shown_range(ends, sets, values) == pytest.approx(expected)
+
+
+def rich_chart(rows: int) -> Chart:
+    x = np.linspace(0, 20, 5000)
+    marks = (
+        Band("region", np.where(x > 15, np.nan, -1.0), np.full(5000, 1e300), np.sin(x), color=1),
+        Band("exact", *(np.where(np.arange(5000) % 500 == 0, side, np.nan) for side in (-1.0, 1.0)), as_bars=True),
+        Line("measured <&>", np.where((x > 3) & (x < 4), np.inf, np.sin(x))),
+        Level("bound", 0.5),
+    )
+    panels = tuple(Panel(f"motor {k}", "N·m", marks, spans=((1.0, 2.0), (5.0, 5.1))) for k in range(rows))
+    return Chart(3.0, x[1], 5000, "time", "s", panels)
+
+
+def test_a_chart_as_a_file_has_every_panel_number_and_name():
+    drawing = charted("fit", rich_chart(3), "Three motors.", "A caption.")
+    source = drawing.svg().decode()
+    for words in ("motor 0, N·m", "motor 2, N·m", "time, s", "measured &lt;&amp;&gt;", "exact", "bound", "region"):
+        assert source.count(words) == 1, words
+    assert source.count(">−1<") + source.count(">−1.0<") == 3, "each panel has its numbers"
+    assert "nan" not in source
+    assert "inf" not in source
+    assert drawing.png().startswith(b"\x89PNG")
+    assert drawing.svg().decode() == charted("fit", rich_chart(3), "Three motors.", "A caption.").svg().decode()
+
+
+@pytest.mark.parametrize(
+    "values", [[], [np.nan] * 3, [7.0], [1e300, -1e300], [1e-300, 2e-300], [1e9 + 1, 1e9 + 2, 1e9], [0.0] * 4]
+)
+def test_any_values_can_be_drawn(values):
+    y = np.array(values)
+    chart = Chart(
+        0.0, 1.0, max(len(y), 1), "k", "", (Panel("p", "", (Line("y", y if len(y) else np.array([np.nan])),)),)
+    )
+    source = charted("any", chart, "d", "c").svg()
+    assert b"nan" not in source.replace(b"--nan", b"")
+
+
+def test_large_numbers_on_an_axis_have_a_common_factor_in_the_title():
+    chart = Chart(0.0, 1.0, 3, "t", "s", (Panel("p", "N", (Line("y", np.array([0.0, 2e7, 5e7])),)),))
+    assert b">p, N, 1e7<" in charted("large", chart, "d", "c").svg()
+
+
+def test_a_chart_costs_no_axes_of_matplotlib(monkeypatch):
+    """Axes take most of the time of a figure: their number is counted, since seconds depend on the machine."""
+    import matplotlib.figure
+
+    drawn = []
+    draw = matplotlib.figure.Figure.draw
+    monkeypatch.setattr(matplotlib.figure.Figure, "draw", lambda self, renderer: drawn.append(draw(self, renderer)))
+    drawing = charted("fit", rich_chart(8), "d", "c")
+    assert drawing.figure.axes == []
+    assert drawing.svg()
+    assert drawing.html()
+    assert drawing.png()
+    assert len(drawn) == 2, "once for SVG and page, once for PNG"
+    artists = len(drawing.figure.findobj())
+    assert artists < 400, artists

@@ -30,6 +30,7 @@ from gough.checker.raw_data import NotDerived, study_of, table_in
 from gough.checker.words import summary
 from gough.core.errors import InputError, require
 from gough.core.files import is_file
+from gough.core.progress import OnProgress, Progress
 from gough.core.sealed import kind_of_file
 from gough.core.tables import Table, table
 from gough.core.text import visible
@@ -162,13 +163,15 @@ def check_folder(
     columns: Columns | None = None,
     *,
     only: str | None = None,
+    on_progress: OnProgress = lambda _: None,
 ) -> FolderVerdict:
     """Every certificate about legs or chains in a folder, and whether the folder is as its manifest says.
 
     Where the folder has copies of study and poses, the questions are derived from them anew, and each certificate must
     hold about what they state. They are compared with the files that the run read where those are still there. With
     `study`, they must equal it and its poses: a folder without copies of both does not hold then. `columns` reads poses
-    in binary files. With `only` one certificate is checked, and what it rests on.
+    in binary files. With `only` one certificate is checked, and what it rests on. `on_progress` is called before each
+    certificate.
 
     Raises:
         InputError: there is nothing of `gough certify` in the folder, or `study` or its poses cannot be read.
@@ -190,7 +193,8 @@ def check_folder(
         check.require_equal(() if manifest is None else manifest.sources, own)
     elif manifest is not None:
         check.compare(manifest.sources)
-    for name in names:
+    for done, name in enumerate(names):
+        on_progress(Progress(done, len(names), name))
         check.judge(name)
     check.tell_underived()
     if manifest is not None and only is None:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from gough.cli.options import AsJson, StudyFolder
+from gough.cli.progress import working
 from gough.cli.terminal import show_results
 from gough.report import results_folder
 from gough.studies.instruments import calibration_study
@@ -26,8 +27,9 @@ def calibrate(
     """
     asked: Any = calibration_study(study)
     folder = out or asked.folder
-    with results_folder(folder) as results:
+    with results_folder(folder) as results, working("calibrating") as now:
         answer = asked.calibrate()
+        now("drawing the report")
         files = asked.files(answer)
         results.write(files)
     text = "\n".join((*asked.notes, str(answer)))

@@ -47,6 +47,7 @@ def certify(
     )
     with results_folder(folder) as results, steps_shown() as on_step, running(workers, cluster, folder) as executor:
         answer: Any = asked.certify_printer() if printer else asked.certify(on_step, executor=executor, ledger=folder)
+        on_step.write()
         files = asked.certification_files(answer, folder)
         results.write(files)
     show_results(folder, files, json="certification.json" if as_json else "", text=str(answer))

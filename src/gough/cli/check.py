@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from gough.cli.progress import parts_shown
 from gough.cli.terminal import answer, say
 from gough.studies.checking import check as check_files
 from gough.studies.verified import check_by_both
@@ -41,7 +42,8 @@ def check(
     Exit codes: 0, every certificate and file holds; 1, a certificate does not hold, or a file of a folder is missing,
     changed, unreadable or not listed in its manifest; 2, there is nothing to check or a given file cannot be read.
     """
-    found = (check_by_both if verified else check_files)(certificate, problem, study=study)
+    with parts_shown("reading") as on_progress:
+        found = (check_by_both if verified else check_files)(certificate, problem, study=study, on_progress=on_progress)
     if as_json:
         answer(json.dumps(found.to_dict(), ensure_ascii=False, indent=1))
     else:

@@ -7,7 +7,7 @@ import numpy as np
 import typer
 
 from gough.cli.options import AsJson
-from gough.cli.progress import steps_shown
+from gough.cli.progress import steps_shown, working
 from gough.cli.terminal import show_results
 from gough.control import MOTIONS, ControlStudy
 from gough.control import control as compared
@@ -74,7 +74,8 @@ def control(
     )
     require(seconds > 0, f"--seconds must be positive, but is {seconds:g}")
     require_compiler()
-    study = ControlStudy.read(results, method=method, seed=seed)
+    with working("reading the model"):
+        study = ControlStudy.read(results, method=method, seed=seed)
     name = study.dynamics.robot.name
     folder = out or Path(f"{identifier(name)}-control")
     require(
@@ -85,7 +86,8 @@ def control(
             found = compared(
                 study, motion=motion, laws=laws, loop=loop, engine=engine, seed=seed, seconds=seconds, on_step=on_step
             )
-        files = control_documents(f"Controllers of the {name}", (), found)
+            on_step.write()
+            files = control_documents(f"Controllers of the {name}", (), found)
         written.write(files)
     text = "\n".join((str(found.table()), "", *found.sentences()))
     show_results(folder, files, json="control.json" if as_json else "", text=text)

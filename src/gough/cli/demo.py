@@ -52,6 +52,7 @@ def demo(
         done = demonstrate(robot, seed=seed, mechanism=full, variant=variant, on_step=on_step)
         title = f"Identification of a simulated {done.demo.robot}"
         report = report_on(title, (done.about,), done.identified, done.truth)
+        on_step.write()
         files = documents(report)
         results.write(files)
     if as_json:
@@ -73,6 +74,7 @@ def _calibrated(robot: str, out: Path, seed: int, *, as_json: bool) -> None:
 
     with results_folder(out) as results, steps_shown() as on_step:
         done = DEMONSTRATIONS[robot](seed, on_step)
+        on_step.write()
         files = done.documents()
         results.write(files)
     if as_json:

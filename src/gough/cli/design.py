@@ -8,7 +8,7 @@ import typer
 
 from gough.cli.campaigns import running
 from gough.cli.options import AsJson, Cluster, StudyFolder, Workers
-from gough.cli.progress import starts_shown
+from gough.cli.progress import starts_shown, working
 from gough.cli.terminal import answer, say, show_results
 from gough.report import results_folder
 from gough.studies.design import TRAJECTORY, DesignStudy
@@ -34,7 +34,8 @@ def design(
     """
     asked = DesignStudy.read(study)
     if check is not None:
-        tolerated = asked.check(check)
+        with working("checking the trajectory"):
+            tolerated = asked.check(check)
         if as_json:
             answer(json.dumps(tolerated.to_dict(), ensure_ascii=False, indent=1))
         else:
@@ -46,7 +47,8 @@ def design(
     with results_folder(folder) as results:
         with starts_shown() as on_progress, running(workers, cluster, folder) as executor:
             found = asked.design(executor, on_progress, ledger=folder)
-        files = asked.files(found)
+        with working("drawing the report"):
+            files = asked.files(found)
         results.write(files)
     text = "\n".join((*asked.notes, *asked.premises, str(found), "", asked.to_record(found)))
     name = "design.json" if as_json else ""

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from gough.cli.options import AsJson
+from gough.cli.progress import working
 from gough.cli.terminal import answer, say
 from gough.core.errors import require
 from gough.export import RobotModel
@@ -69,7 +70,8 @@ def export(
     folder = out or Path(f"{name}-{to}")
     inside = any(folder.resolve() == place.resolve() for place in results)
     require(not inside, f"'{folder}' is the folder of the results: give another one by --out")
-    with results_folder(folder, besides=(_BUILD,)) as written:
+    what = f"writing {to}" if no_verify else f"writing {to} and comparing it with gough"
+    with results_folder(folder, besides=(_BUILD,)) as written, working(what):
         done = exported(model, to, name=name, verify=not no_verify, bodies=bodies)
         written.write(done.files)
     if as_json:

@@ -33,6 +33,7 @@ def identify(
     folder = out or asked.folder
     with results_folder(folder) as results, steps_shown() as on_step:
         identified = asked.identify(on_step, complete=complete)
+        on_step.write()
         files = asked.files(identified)
         results.write(files)
     if not as_json:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from gough.cli.options import AsJson
+from gough.cli.progress import working
 from gough.cli.terminal import answer, say, tell
 from gough.data.overview import overview
 from gough.data.pose_columns import words
@@ -33,7 +34,8 @@ def look(
     Recordings: rates, gaps, jitter, repeated times, and a [data] table. Poses and points of an instrument: which
     columns they are, and the tables of a calibration.
     """
-    found = overview(file, [name.strip() for name in heads.split(",")] if heads else ())
+    with working("reading"):
+        found = overview(file, [name.strip() for name in heads.split(",")] if heads else ())
     if as_json:
         data = {**asdict(found), "file": found.path, "proposal": found.proposal}
         del data["path"]

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from gough.cli.options import Actuated, AsJson, Fixed, Home, PlatformBody, Pose, stated_beside_file
+from gough.cli.progress import working
 from gough.cli.terminal import answer, say, tell
 from gough.core.errors import InputError, nearest, require
 from gough.core.files import new_file
@@ -44,9 +45,12 @@ def mechanism(
     as_json: AsJson = False,
 ) -> None:
     """Check a mechanism: degrees of freedom, assembly, singularities, limits, and base dynamic parameters."""
-    robot = _robot(file, stated_beside_file(actuated, platform, pose, home, fixed))
-    examined = examine(robot)
-    found = base_parameters(robot)
+    with working("reading the mechanism") as now:
+        robot = _robot(file, stated_beside_file(actuated, platform, pose, home, fixed))
+        now("assembling it, and looking for singularities")
+        examined = examine(robot)
+        now("finding what can be identified")
+        found = base_parameters(robot)
     if write is not None:
         with new_file(write) as target:
             target.write(mechanism_text(robot.mechanism).encode())

@@ -19,7 +19,7 @@ from gough.cli.options import (
     TableFile,
     Workers,
 )
-from gough.cli.progress import progress_bar, starts_shown
+from gough.cli.progress import images_shown, starts_shown, working
 from gough.cli.rigs import column_names, run_rig
 from gough.cli.terminal import show_results
 from gough.core.errors import require
@@ -83,7 +83,8 @@ def select(
     with results_folder(folder) as results:
         with starts_shown("drawing candidates") as on_progress, running(workers, cluster, folder) as executor:
             chosen = asked.choose(on_progress, executor=executor, ledger=folder)
-        files = asked.files(chosen)
+        with working("drawing the report"):
+            files = asked.files(chosen)
         results.write(files)
     text = "\n".join((*asked.notes, *asked.premises, account(chosen.selection, chosen.rivals, chosen.curve)))
     name = "selection.json" if as_json else ""
@@ -139,12 +140,12 @@ def measure(
     assert sheet is not None
     with (
         results_folder(out) as results,
-        progress_bar() as progress,
+        images_shown("measuring", "comparing the poses") as shown,
         running(workers, cluster, out) as executor,
         TemporaryDirectory() as place,
     ):
         files = with_stills(image_files(images), Path(place))
-        task = progress.add_task("measuring", total=len(files))
+        shown.start(len(files))
         found = measure_from(
             files,
             sheet,
@@ -155,7 +156,7 @@ def measure(
             readings_in=column_names(readings),
             executor=executor,
             ledger=out,
-            on_image=lambda done: progress.update(task, completed=done),
+            on_image=shown,
         )
         results.write(found.files)
     show_results(out, found.files, json=name, text=str(found), places=places)

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from gough.cli.options import AsJson, StudyFolder
+from gough.cli.progress import working
 from gough.cli.terminal import show_results
 from gough.geometry.days import LEVEL
 from gough.report import results_folder
@@ -35,8 +36,9 @@ def recalibrate(
     """
     asked = Recalibration.read(calibrated)
     folder = out or asked.folder
-    with results_folder(folder) as results:
+    with results_folder(folder) as results, working("comparing what may have changed") as now:
         answer = asked.recalibrate(poses, validation, level)
+        now("drawing the report")
         files = asked.files(answer, poses)
         results.write(files)
     places = {"Geometry": "geometry.toml"} if answer.is_explained else {}

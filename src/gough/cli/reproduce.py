@@ -60,6 +60,8 @@ def reproduce(  # noqa: PLR0917 - options of the command
             if times is not None:
                 options = {"repetitions": times, "executor": executor, "folder": folder}
             found = PAPERS[paper](seed, on_step, **options)
+            if folder is not None:
+                on_step.write("drawing the page")
             files = {} if folder is None else found.documents()
         if results is not None:
             results.write(files)

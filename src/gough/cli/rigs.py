@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from gough.cli.campaigns import running
-from gough.cli.progress import progress_bar
+from gough.cli.progress import images_shown
 from gough.report import results_folder
 from gough.studies.rig import RigStudy, measure_rig
 from gough.vision import Rig
@@ -15,14 +15,9 @@ def run_rig(
     """Measure all images of a rig, and write the results."""
     with (
         results_folder(out) as results,
-        progress_bar() as progress,
+        images_shown("finding the targets", "placing the cameras") as shown,
         running(workers, cluster, out) as executor,
     ):
-        task = progress.add_task("finding the targets", total=None)
-
-        def show(done: int) -> None:
-            progress.update(task, completed=done)
-
         study = measure_rig(
             shots,
             rig,
@@ -30,8 +25,8 @@ def run_rig(
             readings_in=column_names(readings),
             executor=executor,
             ledger=out,
-            on_start=lambda total: progress.update(task, total=total),
-            on_image=show,
+            on_start=shown.start,
+            on_image=shown,
         )
         results.write(study.files)
     return study

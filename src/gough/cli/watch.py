@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from gough.cli.progress import working
 from gough.cli.terminal import answer, say
 from gough.core.errors import require
 from gough.studies.watching import WatchStudy
@@ -52,8 +53,9 @@ def watch(
 
     Exit codes: 0, the source ended without an event; 1, with events; 130 or 143, stopped by Ctrl-C or SIGTERM.
     """
-    asked = WatchStudy.read(study, results)
-    watcher = asked.watcher()
+    with working("reading the model"):
+        asked = WatchStudy.read(study, results)
+        watcher = asked.watcher()
     with closing(open_source(source, asked.channels, asked.read_recording, follow=not once)) as stream:
         resumable = stream.can_resume or not checkpoint
         require(resumable, f"{stream.name} cannot be resumed: --checkpoint is for files and folders")

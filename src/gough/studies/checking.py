@@ -23,6 +23,7 @@ from gough.closure import CertificateFile, Certification
 from gough.core.arguments import as_path, instance, refused, verb
 from gough.core.arrays import Array
 from gough.core.errors import InputError, require
+from gough.core.progress import OnProgress
 from gough.core.rational import as_double
 from gough.core.sealed import kind_of_file
 from gough.core.text import command_line, visible
@@ -95,11 +96,19 @@ def check(
 ) -> Verdict: ...
 @overload
 def check(
-    certificate: str | Path | Certification, problem: Any = None, *, study: str | Path | None = None
+    certificate: str | Path | Certification,
+    problem: Any = None,
+    *,
+    study: str | Path | None = None,
+    on_progress: OnProgress = ...,
 ) -> FileVerdict | FolderVerdict: ...
 @verb()
 def check(
-    certificate: Any, problem: Any = None, *, study: str | Path | None = None
+    certificate: Any,
+    problem: Any = None,
+    *,
+    study: str | Path | None = None,
+    on_progress: OnProgress = lambda _: None,
 ) -> Verdict | FileVerdict | FolderVerdict:
     """Verify certificates again, in exact rational arithmetic.
 
@@ -123,6 +132,7 @@ def check(
         certificate: What to check.
         problem: What it is about, where the certificate does not say.
         study: Your own study file: it and its poses must equal the copies beside the certificates.
+        on_progress: Called with a `Progress` before each certificate of a folder.
 
     Raises:
         InputError: there is nothing to check, a file cannot be read, or the problem is missing.
@@ -130,7 +140,7 @@ def check(
     """
     own = None if study is None else as_path(study, "study")
     if isinstance(certificate, str | Path):
-        return _check_path(Path(certificate), problem, own)
+        return _check_path(Path(certificate), problem, own, on_progress)
     if isinstance(certificate, Certification):
         require(problem is None, "an answer of certify states what it is about: leave out the problem")
         return _check_written(certificate, own)
@@ -158,7 +168,7 @@ def _question(value: Any, how: str) -> Any:
         raise refused("problem", value, "the ChainQuestion that the certificate is about", how) from error
 
 
-def _check_path(path: Path, problem: Any, study: Path | None) -> FileVerdict | FolderVerdict:
+def _check_path(path: Path, problem: Any, study: Path | None, on_progress: OnProgress) -> FileVerdict | FolderVerdict:
     """Verify a certificate, or all certificates of a folder."""
     require("\0" not in str(path), "a path has no character NUL")
     if not path.is_dir():
@@ -166,7 +176,7 @@ def _check_path(path: Path, problem: Any, study: Path | None) -> FileVerdict | F
     require(problem is None, "the certificates of a folder are about files in it: leave out the problem")
     if heights := height_files(path):
         return check_height_folder(heights, study)
-    return check_folder(path, study, binary_columns)
+    return check_folder(path, study, binary_columns, on_progress=on_progress)
 
 
 def _check_written(answer: Certification, study: Path | None, only: str | None = None) -> FolderVerdict:

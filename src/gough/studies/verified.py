@@ -17,6 +17,7 @@ from gough.checker.height_folders import height_files
 from gough.checker.height_proofs import KIND as HEIGHTS
 from gough.checker.manifest import MANIFEST
 from gough.core.errors import GoughError, InputError
+from gough.core.progress import OnProgress, Progress
 from gough.core.sealed import kind_of_file
 from gough.data import read_problem, read_table, write_problem
 from gough.studies.checking import FileVerdict, check
@@ -91,7 +92,9 @@ class TwoVerdicts:
         return {**self.python.to_dict(), "verified": program}
 
 
-def check_by_both(path: Path, problem: Path | None = None, *, study: Path | None = None) -> TwoVerdicts:
+def check_by_both(
+    path: Path, problem: Path | None = None, *, study: Path | None = None, on_progress: OnProgress = lambda _: None
+) -> TwoVerdicts:
     """Verify a certificate, or all certificates of a folder, by the Python checker and by the verified one.
 
     The Python checker compares digests and manifests, and derives questions from the sources; the verified one checks
@@ -109,8 +112,12 @@ def check_by_both(path: Path, problem: Path | None = None, *, study: Path | None
             f"{path} has certificates of probed heights, about which the verified checker has no theorem: leave out "
             "--verified, and gough check verifies them in exact rationals"
         )
-    python = check(path, problem, study=study)
-    return TwoVerdicts(python, {name: ask(program, *files) for name, files in _files(python)})
+    python = check(path, problem, study=study, on_progress=on_progress)
+    files, verified = dict(_files(python)), dict[str, ProgramVerdict]()
+    for done, (name, own) in enumerate(files.items()):
+        on_progress(Progress(done, len(files), f"{name} by {PROGRAM}"))
+        verified[name] = ask(program, *own)
+    return TwoVerdicts(python, verified)
 
 
 def installed() -> Path | None:

@@ -87,7 +87,9 @@ def _drawn(chart: Chart) -> "Figure":
             _scale(limits(panel), (edge, edge + size), per_number=2 * _SIZE)
             for panel, edge, size in zip(chart.panels, edges.tolist(), own.tolist(), strict=True)
         ]
-        left = _PAD + max(sheet.width(label) for scale in ordinates for label in scale.labels) + 2 * _MARK
+        left = (
+            _PAD + max((sheet.width(label) for scale in ordinates for label in scale.labels), default=0.0) + 2 * _MARK
+        )
         abscissa = _abscissa(chart, left, sheet)
         for panel, ordinate in zip(chart.panels, ordinates, strict=True):
             sheet.panel(panel, abscissa, ordinate, chart.x)
