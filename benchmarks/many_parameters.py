@@ -1,10 +1,15 @@
 """The smallest error bound ε* and the hull for many parameters, on data that the model does not explain.
 
 A simulated arm of seven axes (62 parameters that the data determine) with torque ripple, friction that grows with the
-load and a spring at the middle of each axis, none of which the model includes: python -m benchmarks.many_parameters
+load and a spring at the middle of each axis, none of which the model includes; then how time grows with the numbers of
+parameters and rows.
+
+python -m benchmarks.many_parameters [seconds]     both
+python -m benchmarks.many_parameters growth        the second part alone
 """
 
 import sys
+from dataclasses import replace
 from time import process_time
 
 import numpy as np
@@ -87,23 +92,38 @@ def made(rng: np.random.Generator, n_rows: int, p: int) -> LinearProblem:
     return LinearProblem(W, y, Unknowns([f"a{k}" for k in range(p)]), Bounded(np.ones(n_rows)))
 
 
+def wide(rng: np.random.Generator, n_rows: int, p: int) -> LinearProblem:
+    """The same with bounds of 1.5 ε*."""
+    problem = made(rng, n_rows, p)
+    return replace(problem, noise=Bounded(np.full(n_rows, 1.5 * minimal_bound(problem).upper)))
+
+
 def growth() -> None:
-    print("Growth of ε* with both ends proven; seconds of the processor")
-    for word, sizes in (("parameters", [(30_000, p) for p in (20, 40, 80)]),
-                        ("rows", [(n, 40) for n in (10_000, 100_000, 1_000_000)])):  # fmt: skip
-        seconds = [timed(lambda s=size: minimal_bound(made(np.random.default_rng(1), *s)))[0] for size in sizes]
-        setup = [timed(lambda s=size: made(np.random.default_rng(1), *s))[0] for size in sizes]
-        net = np.maximum(np.array(seconds) - setup, 1e-3)
-        k = 1 if word == "parameters" else 0
-        power = np.log(net[-1] / net[0]) / np.log(sizes[-1][k] / sizes[0][k])
-        shown = ", ".join(f"{n} × {p}: {s:.2f}" for (n, p), s in zip(sizes, net, strict=True))
-        print(f"  with the {word}: {shown}; power {power:.2f}")
+    """Exponents from the smallest to the largest size, and step by step."""
+    parameters, rows = (15, 30, 60, 100), (3000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+    print("Growth; seconds of the processor, on data that no parameters explain, with columns of condition 1e4")
+    for word, problem_of, work in (
+        ("ε*, both ends proven", made, minimal_bound),
+        ("hull for 1.5 ε*, proven", wide, LinearHull().estimate),
+    ):
+        work(problem_of(np.random.default_rng(1), 3000, 10))  # what is compiled and loaded
+        for along, sizes in (("parameters", [(30_000, p) for p in parameters]), ("rows", [(n, 60) for n in rows])):
+            seconds = []
+            for size in sizes:
+                problem = problem_of(np.random.default_rng(1), *size)
+                seconds.append(min(timed(lambda work=work, problem=problem: work(problem))[0] for _ in range(2)))
+            k = np.log([size[along == "parameters"] for size in sizes])
+            power = np.log(seconds[-1] / seconds[0]) / (k[-1] - k[0])
+            shown = ", ".join(f"{n} × {p}: {s:.3g}" for (n, p), s in zip(sizes, seconds, strict=True))
+            steps = ", ".join(f"{step:.1f}" for step in np.diff(np.log(seconds)) / np.diff(k))
+            print(f"  {word}, with the {along}: {shown}; exponent {power:.2f}, step by step {steps}", flush=True)
 
 
-def main(seconds: float = 60.0) -> None:
-    of_the_arm(seconds)
+def main(what: str = "60") -> None:
+    if what != "growth":
+        of_the_arm(float(what))
     growth()
 
 
 if __name__ == "__main__":
-    main(*(float(x) for x in sys.argv[1:2]))
+    main(*sys.argv[1:2])

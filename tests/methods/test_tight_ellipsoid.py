@@ -5,6 +5,9 @@ import pytest
 
 from gough import Bounded, Box, Claim, Ellipsoid, LinearProblem, Status, Unknowns, estimate
 from gough.methods import BoundingEllipsoid, HullAndEllipsoid, LinearHull, TightEllipsoid
+from gough.methods.bounded.constraint_generation import extremes
+from gough.methods.bounded.exact_bound import Prover
+from gough.methods.bounded.predictions import prediction_bounds, proven_row_ranges
 from tests.methods.test_linear_hull import dense_problem
 
 
@@ -108,3 +111,36 @@ def test_rows_that_say_nothing_leave_the_ellipsoid_of_the_prior():
     problem = LinearProblem([[1.0, 0.0]], [0.0], Unknowns(["a", "b"], prior=Box([-1, -2], [1, 2])), Bounded(99.0))
     region = estimate(problem, TightEllipsoid()).region
     np.testing.assert_allclose(region.shape, np.diag([2.0, 8.0]), rtol=1e-9)
+
+
+@pytest.mark.parametrize("points", ["none", "vertices", "wrong"])
+def test_ranges_of_rows_are_those_of_predictions(points):
+    """Also where points are given that are not consistent: ranges may be wider then, and hold all the same."""
+    rng = np.random.default_rng(4)
+    W = rng.normal(size=(300, 4)) * [1.0, 1e-3, 1e4, 1.0]
+    theta = rng.normal(size=4) / [1.0, 1e-3, 1e4, 1.0]
+    e = rng.uniform(0.5, 1.5, 300)
+    problem = LinearProblem(W, W @ theta + e * rng.uniform(-1, 1, 300), Unknowns(list("abcd")), Bounded(e))
+    hull = estimate(problem, LinearHull()).region.hull()
+    rows = np.arange(0, 300, 7)
+    known = np.zeros((0, 4))
+    if points == "vertices":
+        axes = np.vstack([np.eye(4), -np.eye(4)])
+        known = np.array([vertex.theta for vertex in extremes(problem, hull, axes, 1e-9).vertices])
+    if points == "wrong":
+        known = theta + 1e6 * np.array([[1.0, 0, 0, 0], [-1.0, 0, 0, 0]])
+    expected = prediction_bounds(problem, W[rows])
+    found = proven_row_ranges(problem, hull, rows, known, 1e-9)
+    lower, upper = np.array([value for value, _ in found]).reshape(2, -1) * [[1.0], [-1.0]]
+    room = 1e-7 * expected.width
+    assert (lower <= expected.lower + room).all()
+    assert (upper >= expected.upper - room).all()
+    if points != "wrong":
+        assert (lower >= expected.lower - room).all()
+        assert (upper <= expected.upper + room).all()
+        assert any(len(used.rows) == 1 for _, used in found)  # a row's own bound, and nothing else
+    prover, directions = Prover(problem), np.vstack([W[rows], -W[rows]])
+    for d, (value, used) in zip(directions, found, strict=True):
+        again, _ = prover.floor(hull, d, np.array(used.rows), np.array(list(map(float, used.weights))))
+        assert value == again
+        assert value <= d @ theta

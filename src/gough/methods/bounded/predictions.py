@@ -4,18 +4,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gough.core.arrays import Array, ArrayValue, array
+from gough.core.arrays import Array, ArrayValue, Integers, array
 from gough.core.errors import AssumptionError, require
 from gough.core.floating import require_ieee
 from gough.core.threads import one_blas_thread
 from gough.estimates import Claim, HullStats, Status, proof
 from gough.evidence import Link
-from gough.methods.bounded.constraint_generation import Vertex, extremes
+from gough.methods.bounded.constraint_generation import Vertex, Warm, extremes
 from gough.methods.bounded.exact_bound import Multipliers, Prover, evidence
 from gough.methods.bounded.linear_hull import LinearHull
-from gough.methods.bounded.strips import reachable
+from gough.methods.bounded.strips import bounds_of, reachable
 from gough.problem import LinearProblem
 from gough.region import Box
+
+_AT_ONCE = 50
+"""Programs that are solved before it is looked at which others they spare."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,3 +123,37 @@ def proven_ranges(
         value, used = prover.floor(hull, d, vertex.rows, vertex.weights)
         result.append((value, Multipliers(tuple(near[list(used.rows)].tolist()), used.factors)))
     return result
+
+
+def proven_row_ranges(
+    problem: LinearProblem, hull: Box, rows: Integers, points: Array, tolerance: float
+) -> list[tuple[float, Multipliers]]:
+    """Proven lower bounds of W_k·θ for some rows k, then of −W_k·θ, over the consistent set in its hull.
+
+    Where some consistent point reaches the bound that row k itself states, that is the answer, and no program is
+    solved. `points` are consistent as far as floating point tells; those of each program are looked at too.
+    """
+    W, y = problem.W[rows], problem.y[rows]
+    e = np.broadcast_to(bounds_of(problem, "ranges").radius, problem.y.shape)[rows]
+    directions, own = np.vstack([W, -W]), np.concatenate([y - e, -y - e])
+    room = np.tile(tolerance * (abs(W) @ hull.width), 2)
+    near = reachable(problem, hull)
+    part, warm, prover = problem.select(near), Warm(), Prover(problem)
+    both = np.concatenate([rows, rows])
+    proposals = [(both[i : i + 1], np.array([1.0 if i < len(rows) else -1.0])) for i in range(len(both))]
+    pending = _unreached(np.arange(len(both)), directions, own + room, points)
+    while pending.size:
+        some, pending = pending[:_AT_ONCE], pending[_AT_ONCE:]
+        programs = warm.extremes(part, hull, directions[some], tolerance)
+        if programs.contradiction is not None:
+            break  # a set so thin that floating point misses it: rows and box are all that is known
+        for i, vertex in zip(some.tolist(), programs.vertices, strict=True):
+            proposals[i] = near[vertex.rows], vertex.weights
+        at = np.array([vertex.theta for vertex in programs.vertices])
+        pending = _unreached(pending, directions, own + room, at)
+    return [prover.floor(hull, d, *one) for d, one in zip(directions, proposals, strict=True)]
+
+
+def _unreached(among: Integers, directions: Array, values: Array, points: Array) -> Integers:
+    """Those directions along which no point is as low as its value."""
+    return among[(directions[among] @ points.T > values[among, None]).all(axis=1)]

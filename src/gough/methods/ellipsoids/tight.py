@@ -14,8 +14,8 @@ from gough.evidence import EllipsoidRound, Evidence
 from gough.methods.bounded.constraint_generation import extremes
 from gough.methods.bounded.exact_bound import evidence
 from gough.methods.bounded.linear_hull import LinearHull
-from gough.methods.bounded.predictions import proven_ranges
-from gough.methods.bounded.strips import reachable
+from gough.methods.bounded.predictions import proven_ranges, proven_row_ranges
+from gough.methods.bounded.strips import bounds_of, reachable
 from gough.methods.ellipsoids.batch import (
     DETERMINANT,
     OF_BOX,
@@ -120,14 +120,18 @@ def _ranges(problem: LinearProblem, hull: Box, free: Integers, most: int) -> _Ra
     """Ranges of the free axes and of d·θ for the rows that bound the hull; None if the set is too thin to see."""
     p, axes = len(hull), np.eye(len(hull))[free]
     near = reachable(problem, hull)
-    pool = near
+    pool, points = near, np.zeros((0, p))
     if near.size:
         programs = extremes(problem.select(near), hull, np.vstack([np.eye(p), -np.eye(p)]), _TOLERANCE)
         if programs.contradiction is not None:
             return None
         pool = near[np.unique(programs.pool)[:most]]
-    W = problem.W[pool]
-    proofs, n = proven_ranges(problem, hull, np.vstack([W, -W]), _TOLERANCE), len(pool)
+        points = np.array([vertex.theta for vertex in programs.vertices])
+    W, n = problem.W[pool], len(pool)
+    if n and bounds_of(problem, "TightEllipsoid").regressor is None:
+        proofs = proven_row_ranges(problem, hull, pool, points, _TOLERANCE)
+    else:
+        proofs = proven_ranges(problem, hull, np.vstack([W, -W]), _TOLERANCE)
     values, used = np.array([value for value, _ in proofs]), [evidence((), (), one) for _, one in proofs]
     return _Ranges(
         np.concatenate([-1 - free, pool]),
