@@ -14,7 +14,7 @@ class Operation:
     """The meaning of one instruction."""
 
     numpy: Callable[..., Any]
-    """A ufunc, or a function with the same `out=`; `out` may be one of the operands."""
+    """A ufunc, or a function that takes `out` last as well; `out` may be one of the operands."""
     c: str
     """A C99 expression; {0} and {1} stand for the operands."""
 

@@ -1,12 +1,10 @@
 """Replay of a tape as vectorised NumPy: each instruction once per block of samples, never once per sample."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from gough.core.arrays import Array
-from gough.kernels.operations import OPERATIONS
 from gough.kernels.tape import Tape
 
 _BLOCK_BYTES = 1 << 20
@@ -27,7 +25,11 @@ def replay(tape: Tape, inputs: Sequence[Array], sizes: Sequence[int], n_samples:
     block = min(block, n_samples)
     sources = [np.zeros((array.shape[1], block)) for array in inputs]
     targets = [np.empty((size, block)) for size in sizes]
-    calls = _bind(tape, sources, targets)
+    calls = tape.calls
+    work = np.empty((tape.n_slots, block))  # slots are reused as the tape reuses them
+    places = [*work, *(sources[i][j] for i, j in calls.inputs), *(targets[i][j] for i, j in calls.outputs)]
+    places += map(np.float64, calls.constants)
+    at = places.__getitem__
     for array, source in zip(inputs, sources, strict=True):
         if len(array) == 1:
             source[:] = array.T
@@ -37,30 +39,8 @@ def replay(tape: Tape, inputs: Sequence[Array], sizes: Sequence[int], n_samples:
             for array, source in zip(inputs, sources, strict=True):
                 if len(array) != 1:
                     source[:, :n] = array[start : start + n].T
-            for function, arguments, out in calls:
-                function(*arguments, out=out)
+            for function, where in calls.steps:
+                function(*map(at, where))
             for result, target in zip(results, targets, strict=True):
                 result[start : start + n] = target[:, :n].T
     return results
-
-
-_Call = tuple[Callable[..., Any], tuple[Any, ...], Array]
-
-
-def _bind(tape: Tape, sources: Sequence[Array], targets: Sequence[Array]) -> list[_Call]:
-    """The tape as calls on fixed arrays. Work slots are rows of one array, reused as the tape reuses them."""
-    block = (sources or targets)[0].shape[1] if (sources or targets) else 1
-    work = np.empty((tape.n_slots, block))
-    calls: list[_Call] = []
-    for step in tape.steps:
-        match step.operation:
-            case "input":
-                calls.append((np.positive, (sources[step.reads[0]][step.reads[1]],), work[step.writes[0]]))
-            case "output":
-                calls.append((np.positive, (work[step.reads[0]],), targets[step.writes[0]][step.writes[1]]))
-            case "const":
-                calls.append((np.positive, (np.float64(step.constant),), work[step.writes[0]]))
-            case operation:
-                arguments = tuple(work[slot] for slot in step.reads)
-                calls.append((OPERATIONS[operation].numpy, arguments, work[step.writes[0]]))
-    return calls

@@ -1,10 +1,13 @@
 """A traced expression as a straight-line program: the form all evaluators share."""
 
+import sys
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import casadi
+import numpy as np
 
 from gough.core.errors import InputError
 from gough.kernels.operations import OPERATIONS
@@ -30,6 +33,40 @@ class Tape:
 
     steps: tuple[Instruction, ...]
     n_slots: int
+
+    @cached_property
+    def calls(self) -> "Calls":
+        """The instructions as calls on places."""
+        inputs = list(dict.fromkeys(step.reads for step in self.steps if step.operation == "input"))
+        outputs = list(dict.fromkeys(step.writes for step in self.steps if step.operation == "output"))
+        constants = [step.constant for step in self.steps if step.operation == "const"]
+        of_input = {element: self.n_slots + k for k, element in enumerate(inputs)}
+        of_output = {element: self.n_slots + len(inputs) + k for k, element in enumerate(outputs)}
+        of_constant = iter(range(self.n_slots + len(inputs) + len(outputs), sys.maxsize))
+        steps: list[tuple[Callable[..., Any], tuple[int, ...]]] = []
+        for step in self.steps:
+            match step.operation:
+                case "input":
+                    steps.append((np.positive, (of_input[step.reads], *step.writes)))
+                case "output":
+                    steps.append((np.positive, (*step.reads, of_output[step.writes])))
+                case "const":
+                    steps.append((np.positive, (next(of_constant), *step.writes)))
+                case operation:
+                    steps.append((OPERATIONS[operation].numpy, (*step.reads, *step.writes)))
+        return Calls(steps, inputs, outputs, constants)
+
+
+@dataclass(frozen=True)
+class Calls:
+    """A tape as calls of NumPy. Places are numbered: slots, then elements of inputs, of outputs, then constants."""
+
+    steps: list[tuple[Callable[..., Any], tuple[int, ...]]]
+    """Functions, and the places that each reads and, last, writes."""
+    inputs: list[tuple[int, ...]]
+    """Which input, and which of its elements."""
+    outputs: list[tuple[int, ...]]
+    constants: list[float]
 
 
 @cache
