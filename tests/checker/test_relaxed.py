@@ -6,8 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from gough import Bounded, Box, InputError, LinearProblem, Unknowns
-from gough.checker import Certificate, RelaxedBound, RelaxedEmpty, RelaxedStep, Violated, check
+from gough import Bounded, Box, InputError, LinearProblem, Unknowns, estimate
+from gough.checker import Certificate, RelaxedBound, RelaxedEmpty, RelaxedStep, Violated, certificate_of, check
+from gough.methods import RelaxedHull
 from tests.checker.oracle import is_true
 
 
@@ -116,3 +117,42 @@ def test_an_uncertain_regressor_in_cuts():
     assert verdict(problem, proof)
     assert is_true(proof, problem)
     assert not verdict(problem, RelaxedBound(1, [RelaxedStep({"a": 1}, Fraction(12, 5), [{0: cut}, {2: cut}])]))
+
+
+@pytest.mark.parametrize("q", [1, 2, 3])
+def test_answers_prove_what_they_state_and_not_an_ulp_more(q, rng):
+    """A value is the largest double that the cuts prove: one more is refused, one less holds, and so does q − 1."""
+    W = rng.normal(size=(40, 3))
+    y = W @ [1.0, -2.0, 0.5] + rng.uniform(-0.1, 0.1, 40)
+    y[:q] += 3.0
+    problem = LinearProblem(W, y, Unknowns(["a", "b", "c"], prior=Box([-9.0] * 3, [9.0] * 3)), Bounded(0.1))
+    proof = certificate_of(problem, estimate(problem, RelaxedHull(q))).proof
+    assert isinstance(proof, RelaxedBound)
+    assert verdict(problem, proof)
+    assert verdict(problem, replace(proof, q=q - 1))
+    for i, step in enumerate(proof.steps):
+        value = float(step.value)
+        for beyond, holds in ((np.nextafter(value, np.inf), False), (np.nextafter(value, -np.inf), True)):
+            changed = replace(step, value=Fraction(beyond))
+            answer = verdict(problem, replace(proof, steps=(*proof.steps[:i], changed)))
+            assert bool(answer) is holds, (step, answer.reason)
+
+
+def test_no_cut_of_an_answer_can_be_left_out(rng):
+    """Of few cuts each is needed, and so is each row of them: a cut with a row less does not prove its value."""
+    W = rng.normal(size=(30, 2))
+    problem = LinearProblem(
+        W, W @ [1.0, -2.0] + rng.uniform(-0.1, 0.1, 30), Unknowns(["a", "b"], prior=Box([-9.0] * 2, [9.0] * 2)),
+        Bounded(0.1),
+    )  # fmt: skip
+    proof = certificate_of(problem, estimate(problem, RelaxedHull(2))).proof
+    assert isinstance(proof, RelaxedBound)
+    left_out = 0
+    for i, step in enumerate(proof.steps):
+        before = proof.steps[:i]
+        for k, cut in enumerate(step.cuts):
+            fewer = replace(step, cuts=step.cuts[:k] + step.cuts[k + 1 :])
+            assert not verdict(problem, replace(proof, steps=(*before, fewer)))
+            shorter = replace(step, cuts=(*step.cuts[:k], cut[1:], *step.cuts[k + 1 :]))
+            left_out += not verdict(problem, replace(proof, steps=(*before, shorter)))
+    assert left_out > 0

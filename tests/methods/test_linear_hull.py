@@ -430,3 +430,25 @@ def test_a_million_rows_in_a_file(tmp_path):
     assert peak < 0.05 * problem.W.nbytes
     part = problem.select(np.array(answer.stats.active_rows))
     assert estimate(part, LinearHull()).region.width == pytest.approx(answer.region.width, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("n_rows", [40, 4000])
+def test_equations_of_rounded_data_contradict_each_other(n_rows, seed):
+    """By as little as rounding, which no linear program sees, whichever rows it begins with; the proof is exact."""
+    rng = np.random.default_rng(seed)
+    W = rng.normal(size=(n_rows, 3))
+    theta = rng.normal(size=3)
+    e = np.where(np.arange(n_rows) % 2 == 0, 0.0, 0.1)
+    problem = LinearProblem(W, W @ theta, Unknowns(["a", "b", "c"]), Bounded(e))
+    answer = estimate(problem, LinearHull(), strict=False)
+    assert answer.status is Status.INCONSISTENT
+    assert check(certificate_of(problem, answer), problem).holds
+
+
+def test_equations_that_agree_do_not_contradict_each_other(rng):
+    W = rng.integers(-9, 10, size=(3000, 3)).astype(float)
+    theta = np.array([0.5, -3.25, 7.0])
+    problem = LinearProblem(W, W @ theta, Unknowns(["a", "b", "c"]), Bounded(0.0))
+    answer = estimate(problem, LinearHull())
+    assert theta in answer.region

@@ -16,7 +16,7 @@ from gough.methods.bounded.box_answer import box_answer
 from gough.methods.bounded.constraint_generation import Extremes, Warm, extremes
 from gough.methods.bounded.exact_bound import Multipliers, Prover, evidence
 from gough.methods.bounded.gauss_seidel import GaussSeidel
-from gough.methods.bounded.strips import bounds_of, misfit
+from gough.methods.bounded.strips import bounds_of, misfit, misfits
 from gough.noise import Bounded
 from gough.problem import LinearProblem
 from gough.region import Box
@@ -27,6 +27,12 @@ _ROOM = 2.0**-12
 
 _MOST = 2000
 """Rows that are used at most."""
+
+
+_THIN = 2.0**-40
+"""Part of a number that is taken for its rounding."""
+_TRIED = 20
+"""Rows that are tried for a contradiction by rounding."""
 
 
 @dataclass(frozen=True)
@@ -176,6 +182,24 @@ class Hull:
                     upper[axis] = -value
                 self.evidence += (evidence((self._problem.unknowns.names[axis],), (float(direction[axis]),), used),)
                 box = box & Box(lower, upper)
+        return self._examined(box) if not box.is_empty and _is_thin(box) else box
+
+    def _examined(self, box: Box) -> Box:
+        """The empty box where equations determine all unknowns, and others contradict them by as little as rounding.
+
+        No linear program in floating point sees that: rational arithmetic does, of rows that miss what others say.
+        """
+        W, y = self._problem.W, self._problem.y
+        e = np.broadcast_to(bounds_of(self._problem, "LinearHull").radius, y.shape)
+        sharp = np.flatnonzero(e <= _THIN * abs(y))
+        rows = sharp[:: max(1, len(sharp) // _MOST)]
+        rows = np.union1d(rows, np.intersect1d(self.extremes.pool, sharp))
+        for weights in misfits(W[rows], y[rows], _TRIED) if rows.size else ():
+            for sign in (1.0, -1.0):  # what misses by rounding may miss on the other side
+                value, used = self._prover.lower_bound(box, np.zeros(len(box)), rows, sign * weights)
+                if value is not None and value > 0:
+                    self.evidence += (evidence((), (), used),)
+                    return Box.empty(len(box))
         return box
 
     def _contradicted(self, box: Box) -> Box:
@@ -201,6 +225,11 @@ def _bounded(problem: LinearProblem, box: Box) -> tuple[Box, tuple[Link, ...]]:
     if reached is not None:
         return reached[0], (reached[1],)
     return GaussSeidel().contract(problem, box), ()
+
+
+def _is_thin(box: Box) -> bool:
+    """Whether every unknown is known to rounding."""
+    return bool((box.width <= _THIN * np.maximum(abs(box.lower), abs(box.upper))).all())
 
 
 def _shrunk(last: Box, box: Box) -> bool:

@@ -360,12 +360,16 @@ def misfit(W: Array, y: Array) -> Array:
         >>> misfit(np.array([[1.0], [2.0], [1.0]]), np.array([1.0, 2.0, 1.5])).round(12)
         array([-1.,  0.,  1.])
     """
+    return misfits(W, y, 1)[0]
+
+
+def misfits(W: Array, y: Array, most: int) -> list[Array]:
+    """The same for several rows, that which misses most first; one without weights where nothing is determined."""
     from scipy.linalg import qr  # noqa: PLC0415 - start-up time
 
-    weights = np.zeros(len(y))
     size, length = abs(W).max(axis=0, initial=0.0), abs(W).max(axis=1, initial=0.0)
     if not length.any():
-        return weights
+        return [np.zeros(len(y))]
     A = W / np.where(size > 0, size, 1.0)
     length = abs(A).max(axis=1)  # entries may vanish beside a column's greatest
     R, order = qr((A / np.where(length > 0, length, 1.0)[:, None]).T, mode="r", pivoting=True)
@@ -374,8 +378,11 @@ def misfit(W: Array, y: Array) -> Array:
     combined = np.linalg.lstsq(A[basis].T, A.T, rcond=None)[0]  # each row as a combination of those of the basis
     missed = np.nan_to_num(y - y[basis] @ combined)
     missed[basis] = 0.0
-    worst = int(abs(missed).argmax())
-    sign = 1.0 if missed[worst] > 0 else -1.0
-    weights[basis] = -sign * combined[:, worst]
-    weights[worst] = sign
-    return weights
+    found = []
+    for worst in np.argsort(-abs(missed), kind="stable")[:most].tolist():
+        sign = 1.0 if missed[worst] > 0 else -1.0
+        weights = np.zeros(len(y))
+        weights[basis] = -sign * combined[:, worst]
+        weights[worst] = sign
+        found.append(weights)
+    return found
