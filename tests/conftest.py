@@ -18,12 +18,14 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 REPOSITORY = Path(__file__).parents[1]
 LONG = (
+    "tests/test_docs.py",
     "tests/papers/test_reproductions.py",
+    "tests/papers/test_palida_reproduction.py",
+    "tests/laws/test_truth.py",
+    "tests/checker/test_mutations.py",
     "tests/papers/test_gough_calibration.py",
     "tests/papers/test_h4_identification.py",
-    "tests/papers/test_palida_reproduction.py",
-    "tests/checker/test_mutations.py",
-    "tests/test_docs.py",
+    "tests/robots/mechanism/test_extended_urdf.py",
 )
 """Files that take longest, by processor time. `make test` gives whole files to its workers, so that what a file sets up
 is made once, and these first, so that no worker begins a long file when the other has nothing left to do."""

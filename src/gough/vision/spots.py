@@ -123,7 +123,7 @@ def find_spots(image: Image, *, bright: bool = True, response: float = 1.0) -> S
         seen = light if bright else np.subtract(top, light, dtype=light.dtype)
     seen = np.ascontiguousarray(seen)
     ceiling = top if bright else top + 1  # dark dots never saturate
-    few = shapes[:: max(1, len(shapes) // _SAMPLE)]
+    few = np.ascontiguousarray(shapes[:: max(1, len(shapes) // _SAMPLE)])  # of one type with `shapes`: compiled once
     edges = centroids.measure(seen, few, np.full(len(few), 3.0), ceiling)[:, 13]
     edges = edges[np.isfinite(edges)]
     if not len(edges):
