@@ -80,8 +80,9 @@ $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "gough needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
 
+# a demo uses a third of the modules that are installed: Python compiles these at their first use, instead of pip all
 $(VENV)/.ready: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable .
 	touch $@
 
 $(VENV)/.ready-test: pyproject.toml | $(VENV)/bin/python

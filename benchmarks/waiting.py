@@ -1,6 +1,7 @@
 """How long commands let a user wait: processor time, the goal beside each, and what an identification leaves out.
 
 python -m benchmarks.waiting              the commands, with a named rival where there is one
+python -m benchmarks.waiting install      pip in a new environment, what it took up, and the first demo there
 python -m benchmarks.waiting work 20      seconds of a recording of an arm of seven axes: each phase of an
                                           identification beside the work that gough.dynamics.extras expects
 """
@@ -21,6 +22,9 @@ from gough.dynamics.effect import Planted
 from gough.dynamics.named import DEFAULT_METHODS, chosen_methods
 from gough.simulate.multibody import experiment
 
+COLLECT_AFTER = 50_000
+"""As the command sets it."""
+
 
 def spent(*command: str) -> float:
     """Processor time of a program, its children included."""
@@ -37,6 +41,33 @@ def least(*command: str, times: int = 3) -> float:
     return min(spent(*command) for _ in range(times))
 
 
+AFTER_IMPORTS = """
+import contextlib, importlib, io, sys, time
+from gough.cli.app import run
+for name in sys.argv[2:]:
+    with contextlib.suppress(Exception):
+        importlib.import_module(name)
+before = time.process_time()
+with contextlib.redirect_stdout(io.StringIO()):
+    run(["identify", sys.argv[1], "--out", sys.argv[1] + "-results"])
+used = time.process_time() - before
+print(used, *sys.modules)
+"""
+
+
+def after_imports(study: Path, times: int = 3) -> float:
+    """Processor time of `gough identify` in a process that has loaded every module of an earlier run; the least."""
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"} | {"OMP_NUM_THREADS": "1"}
+
+    def run(*modules: str) -> list[str]:
+        command = [sys.executable, "-c", f"import gc\ngc.set_threshold({COLLECT_AFTER})\n{AFTER_IMPORTS}", str(study)]
+        done = subprocess.run([*command, *modules], check=True, capture_output=True, text=True, env=environment)
+        return done.stdout.split()
+
+    _, *modules = run()
+    return min(float(run(*modules)[0]) for _ in range(times))
+
+
 def commands() -> None:
     gough = (sys.executable, "-m", "gough_command")
     rival = least(sys.executable, "-c", "import numpy, scipy.signal, matplotlib.figure")
@@ -47,6 +78,31 @@ def commands() -> None:
     with tempfile.TemporaryDirectory() as folder:
         taken = least(*gough, "demo", "--out", str(Path(folder) / "demo"), times=1)
         print(f"  gough demo, with its report                          6.0   {taken:8.2f}")
+        study = Path(folder) / "study"
+        spent(*gough, "new", str(study), "--robot", "h4", "--example")
+        file = Path(folder) / "study" / "study.toml"
+        whole, warm = least(*gough, "identify", str(file)), after_imports(file)
+        print(f"  gough identify of an H4, 20 s of four motors           -   {whole:8.2f}")
+        print(f"  the same after imports                               2.0   {warm:8.2f}")
+
+
+def install() -> None:
+    """Processor time; files are downloaded or come from pip's cache."""
+    here = Path(__file__).parents[1]
+    with tempfile.TemporaryDirectory() as folder:
+        python = str(Path(folder) / "bin" / "python")
+        made = spent(sys.executable, "-m", "venv", folder)
+        pip = spent(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--editable", str(here))
+        size = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file() and not path.is_symlink())
+        demo = (python, "-m", "gough_command", "demo", "--out", str(Path(folder) / "demo"))
+        os.environ["XDG_CACHE_HOME"] = str(Path(folder) / "cache")  # nothing is compiled yet
+        first, second = spent(*demo), spent(*demo)
+    print("Processor time, s                                      goal   measured")
+    print(f"  a new environment                                      -   {made:8.2f}")
+    print(f"  pip install, {size / 1e6:5.0f} MB afterwards                      -   {pip:8.2f}")
+    print(f"  the first demo, robots are compiled                    -   {first:8.2f}")
+    print(f"  all three                                           60.0   {made + pip + first:8.2f}")
+    print(f"  the second demo                                        -   {second:8.2f}")
 
 
 def phases(name: str, seconds: float, *, complete: bool = False) -> tuple[list[tuple[float, str]], Identified]:
@@ -81,6 +137,8 @@ def work(seconds: float) -> None:
 def main(what: str = "", seconds: str = "20") -> None:
     if what == "work":
         work(float(seconds))
+    elif what == "install":
+        install()
     else:
         commands()
 
