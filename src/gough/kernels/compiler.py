@@ -13,8 +13,9 @@ from threading import Lock
 
 from gough.core.errors import GoughError
 
-_FLAGS = ("-std=c99", "-fPIC", "-shared", "-ffp-contract=off", "-fno-math-errno")
-"""No fused operations and nothing like -ffast-math, so that all evaluators agree; errno is not read by anyone."""
+_FLAGS = ("-std=c99", "-fPIC", "-shared", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
+"""No fused operations and nothing like -ffast-math, so that all evaluators agree; errno is not read by anyone,
+and nobody traps floating-point exceptions, so that compilers may round whole vectors."""
 _BIG = 5000
 """Functions of more instructions than this get less optimization, which would cost many seconds."""
 _TIMEOUT = 600.0

@@ -4,9 +4,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gough.kernels.elementary import ANGLE, SINE_COSINE, definition, function_name
 from gough.kernels.operations import C_FUNCTIONS, OPERATIONS
 from gough.kernels.ports import Port
-from gough.kernels.tape import Tape
+from gough.kernels.tape import Tape, Together, together
 
 BATCH_SYMBOL = "gough_batch"
 """The entry point of a compiled kernel."""
@@ -28,6 +29,8 @@ class Reals:
     """A constant, with its digits for the braces."""
     function: str = "{}"
     """A function of math.h, with its name for the braces."""
+    library: bool = True
+    """Whether all functions are of math.h, not those of `definitions`."""
 
     def operation(self, text: str) -> str:
         """The C text of an operation on doubles, for these reals."""
@@ -45,6 +48,8 @@ class Reals:
 
 DOUBLES = Reals()
 """Plain double precision."""
+_SAME_BITS = Reals(library=False)
+"""Double precision, with the bits of every other evaluator."""
 
 
 def signature(name: str, inputs: Sequence[Port], outputs: Sequence[Port], reals: Reals = DOUBLES) -> str:
@@ -67,24 +72,42 @@ def body(tape: Tape, inputs: Sequence[Port], outputs: Sequence[Port], reals: Rea
     """
     declared = f"    const {reals.type} "
     loads, statements = [], []
-    holder: dict[int, str] = {}  # slot -> the constant local that holds its present value
-    for k, step in enumerate(tape.steps):
+    groups = {} if reals.library else together(tape)
+    for k, (step, sources) in enumerate(zip(tape.steps, tape.sources(), strict=True)):
+        operands = [f"_{source}" for source in sources]
         match step.operation:
             case "input":
                 loads.append(f"{declared}_{k} = {inputs[step.reads[0]].name}[{step.reads[1]}];")
             case "output":
                 port, element = step.writes
-                statements.append(f"    {outputs[port].name}[{element}] = {holder[step.reads[0]]};")
-                continue
+                statements.append(f"    {outputs[port].name}[{element}] = {operands[0]};")
             case "const":
                 value = literal(step.constant)
                 plain = value.lstrip("-").isupper()  # NAN and INFINITY are of any type
                 statements.append(f"{declared}_{k} = {value if plain else reals.constant.format(value)};")
+            case _ if k in groups:
+                if k == groups[k].first:
+                    statements += [f"    {line}" for line in elementary(groups[k], operands, reals.type)]
             case operation:
-                value = reals.operation(OPERATIONS[operation].c).format(*(holder[slot] for slot in step.reads))
+                value = reals.operation(OPERATIONS[operation].c).format(*operands)
                 statements.append(f"{declared}_{k} = {value};")
-        holder[step.writes[0]] = f"_{k}"
     return "\n".join(loads + statements)
+
+
+def elementary(group: Together, operands: Sequence[str], real: str) -> list[str]:
+    """Statements that compute what belongs together."""
+    others = [f"_{group.first}_{j}" if k is None else f"_{k}" for j, k in enumerate(group.results) if j > 0]
+    call = f"{function_name(group.function)}({', '.join([*operands, *(f'&{other}' for other in others)])});"
+    kept = group.results[0]
+    declared = [f"{real} {other};" for other in others]
+    return [*declared, f"(void){call}" if kept is None else f"const {real} _{kept} = {call}"]
+
+
+def definitions(tape: Tape) -> str:
+    """The elementary functions that the kernel calls."""
+    used = {step.operation for step in tape.steps}
+    functions = (each for each in (SINE_COSINE, ANGLE) if used.intersection(each.operations))
+    return "".join(f"{definition(each)}\n" for each in functions)
 
 
 def function(name: str, tape: Tape, inputs: Sequence[Port], outputs: Sequence[Port], reals: Reals = DOUBLES) -> str:
@@ -106,7 +129,7 @@ def batch(name: str, tape: Tape, inputs: Sequence[Port], outputs: Sequence[Port]
     return f"""#include <math.h>
 #include <stddef.h>
 
-static {function(name, tape, inputs, outputs)}
+{definitions(tape)}static {function(name, tape, inputs, outputs, _SAME_BITS)}
 void {BATCH_SYMBOL}(ptrdiff_t start, ptrdiff_t stop, const double *const *in, const ptrdiff_t *steps,
                  double *const *out)
 {{
@@ -150,7 +173,8 @@ def c_files(name: str, tape: Tape, inputs: Sequence[Port], outputs: Sequence[Por
     opened = f'#ifndef {guard}\n#define {guard}\n\n#ifdef __cplusplus\nextern "C" {{\n#endif\n\n'
     closed = "#ifdef __cplusplus\n}\n#endif\n\n#endif\n"
     header = f"{opened}{comment}\n{declaration};\n\n{closed}"
-    source = f'#include "{name}.h"\n\n#include <math.h>\n\n{function(name, tape, inputs, outputs)}'
+    code = function(name, tape, inputs, outputs, _SAME_BITS)
+    source = f'#include "{name}.h"\n\n#include <math.h>\n\n{definitions(tape)}{code}'
     return {f"{name}.c": source, f"{name}.h": header}
 
 

@@ -307,7 +307,8 @@ class Kernel:
         n_samples = 1 if count is None else count
         results = run(arrays, self._sizes, n_samples)
         # a sum of squares is NaN only if a term is: infinite ones add up to infinity
-        spoiled = [array for array in arrays if isnan(np.dot(array.ravel(), array.ravel()))]
+        with np.errstate(over="ignore"):
+            spoiled = [array for array in arrays if isnan(np.dot(array.ravel(), array.ravel()))]
         if spoiled:
             missing = np.zeros(n_samples, dtype=bool)
             for array in spoiled:

@@ -80,4 +80,4 @@ OPERATIONS: dict[str, Operation] = {
 C_FUNCTIONS = frozenset(
     operation.c.split("(")[0] for operation in OPERATIONS.values() if operation.c.split("(")[0].isidentifier()
 )
-"""The C functions these use: names that no input or output may have."""
+"""The functions of C's library that these use."""

@@ -11,6 +11,7 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.core.errors import InputError, require
 from gough.core.intervals import Interval
+from gough.kernels.elementary import ELEMENTARY, function_name
 from gough.kernels.operations import C_FUNCTIONS
 
 _FLOAT64 = np.dtype(np.float64)
@@ -18,6 +19,7 @@ _C_WORDS = (
     "auto|break|case|char|const|continue|default|do|double|else|enum|extern|float|for|goto|if|inline|int|long|register|"
     "restrict|return|short|signed|sizeof|static|struct|switch|typedef|union|unsigned|void|volatile|while|main|NAN|INFINITY"
 )
+_FUNCTIONS = C_FUNCTIONS | {function_name(each) for each in ELEMENTARY.values()}
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ def check_name(name: str) -> None:
     """Refuse a name that C, or a reader of C, could not use."""
     is_word = re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) is not None
     require(
-        is_word and re.fullmatch(_C_WORDS, name) is None and name not in C_FUNCTIONS,
+        is_word and re.fullmatch(_C_WORDS, name) is None and name not in _FUNCTIONS,
         f"'{name}' cannot name a kernel, an input or an output: use a letter, then letters, digits and underscores, "
         "and no word of C",
     )

@@ -29,6 +29,7 @@ def replay(tape: Tape, inputs: Sequence[Array], sizes: Sequence[int], n_samples:
     work = np.empty((tape.n_slots, block))  # slots are reused as the tape reuses them
     places = [*work, *(sources[i][j] for i, j in calls.inputs), *(targets[i][j] for i, j in calls.outputs)]
     places += map(np.float64, calls.constants)
+    places += [*np.empty((calls.n_kept, block))]
     at = places.__getitem__
     for array, source in zip(inputs, sources, strict=True):
         if len(array) == 1:
