@@ -306,9 +306,8 @@ class Kernel:
         count = self._count([n_samples for _, n_samples in read])
         n_samples = 1 if count is None else count
         results = run(arrays, self._sizes, n_samples)
-        # a sum of squares is NaN only if a term is: infinite ones add up to infinity
-        with np.errstate(over="ignore"):
-            spoiled = [array for array in arrays if isnan(np.dot(array.ravel(), array.ravel()))]
+        # a product with itself would start the threads of BLAS
+        spoiled = [array for array in arrays if array.size and isnan(array.min())]
         if spoiled:
             missing = np.zeros(n_samples, dtype=bool)
             for array in spoiled:
