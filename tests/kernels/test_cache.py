@@ -3,9 +3,11 @@
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 
 import pytest
 
+from gough.core.progress import showing_compilation
 from gough.kernels import cache, native, trace
 from gough.kernels.compiler import CompilationError, find_compiler
 
@@ -37,7 +39,7 @@ def _answer(source=SOURCE):
 
     The file is run in another process: here, the loader would hand back what it once loaded from the same path.
     """
-    path = cache.compiled(source, 1, find_compiler())
+    path = cache.compiled(source, find_compiler())
     code = f"import ctypes; print(ctypes.CDLL({str(path)!r}).answer())"
     done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True)
     return path, int(done.stdout)
@@ -240,3 +242,24 @@ def _script(folder, text):
     path.write_text(f"#!/bin/sh\n{text}\n")
     path.chmod(0o700)
     return str(path)
+
+
+def test_a_compiler_runs_in_the_context_that_shows_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("GOUGH_CACHE", str(tmp_path))
+    events = []
+
+    @contextmanager
+    def shown():
+        events.append("begins")
+        yield
+        events.append("ends")
+
+    def triple():
+        return trace(lambda x: 3.14159 * x, name="triple", inputs={"x": ()})
+
+    with showing_compilation(shown):
+        triple().compiled(1.0)
+        assert events == ["begins", "ends"]
+        native.load.cache_clear()
+        triple().compiled(1.0)  # from the cache
+    assert events == ["begins", "ends"]

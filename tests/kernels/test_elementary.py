@@ -46,7 +46,7 @@ def test_every_evaluator_has_the_same_bits(kernel, points, tmp_path):
     x, y = points
     compiled, replayed = kernel.compiled(x, y), kernel.replay(x, y)
     try:
-        alone = load(csource.batch(kernel.name, kernel.tape, kernel.inputs, kernel.outputs), 1, 1)
+        alone = load(csource.batch(kernel.name, kernel.tape, kernel.inputs, kernel.outputs), 1)
     except CompilationError as error:
         pytest.skip(str(error))
     one_by_one = alone([x[:, None].copy(), y[:, None].copy()], [port.size for port in kernel.outputs], len(x))

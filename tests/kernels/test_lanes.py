@@ -29,7 +29,7 @@ def _one_by_one(kernel: Kernel, x, a):
     """The scalar loop over samples that also runs on a controller."""
     n = len(kernel.tape.steps)
     try:
-        native = load(csource.batch(kernel.name, kernel.tape, kernel.inputs, kernel.outputs), n, n)
+        native = load(csource.batch(kernel.name, kernel.tape, kernel.inputs, kernel.outputs), n)
     except CompilationError as error:
         pytest.skip(str(error))
     return native([x, a], [port.size for port in kernel.outputs], len(x))

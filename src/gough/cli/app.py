@@ -8,7 +8,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from errno import EDQUOT, ENOSPC, EPIPE
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -21,6 +21,7 @@ import gough
 from gough.cli.on_demand import OnDemand
 from gough.cli.terminal import BROKEN_PIPE, console, flush, prepare_streams, say
 from gough.core.errors import GoughError, InputError, require
+from gough.core.progress import showing_compilation
 from gough.core.text import visible
 
 _EXIT_CODES = (
@@ -62,7 +63,8 @@ def run(arguments: Sequence[str]) -> int:
     errors = console(stderr=True)
     try:
         _require_printable(arguments)
-        app(args=list(arguments), prog_name="gough")
+        with showing_compilation(_compilation_shown):
+            app(args=list(arguments), prog_name="gough")
     except SystemExit as ended:  # typer reports wrong usage itself, with exit code 2, and makes 130 of Ctrl-C
         if _is_broken_pipe(ended.__context__):
             return BROKEN_PIPE
@@ -89,6 +91,12 @@ def run(arguments: Sequence[str]) -> int:
         errors.print(_in_words(error), soft_wrap=True)
         return max(code, _BAD_INPUT)
     return code
+
+
+def _compilation_shown() -> AbstractContextManager[None]:
+    from gough.cli.progress import compilation_shown  # noqa: PLC0415 - loaded where a compiler runs
+
+    return compilation_shown()
 
 
 def _in_words(error: GoughError | OSError) -> Text:

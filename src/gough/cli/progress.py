@@ -2,15 +2,18 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from math import inf
 
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from gough.cli.terminal import console
-from gough.core.progress import OnProgress, Phase
+from gough.core.progress import OnProgress, Phase, showing_compilation
 from gough.core.progress import Progress as Reached
 from gough.core.text import visible
+
+_COMPILING = "compiling the robot's equations, once for all later runs"
 
 
 class _Time(ProgressColumn):
@@ -28,11 +31,33 @@ class _Time(ProgressColumn):
         return Text(f"{task.elapsed or 0.0:.0f} s", style="progress.elapsed")
 
 
-def progress_bar() -> Progress:
+@contextmanager
+def progress_bar() -> Iterator[Progress]:
     """A progress bar that is erased at the end and hidden where stderr is not a terminal."""
     screen = console(stderr=True)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), _Time())
-    return Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal)
+    with (
+        Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as progress,
+        showing_compilation(partial(_compilation, progress)),
+    ):
+        yield progress
+
+
+@contextmanager
+def _compilation(progress: Progress) -> Iterator[None]:
+    """One more line while a compiler runs."""
+    task = progress.add_task(_COMPILING, total=None)
+    try:
+        yield
+    finally:
+        progress.remove_task(task)
+
+
+@contextmanager
+def compilation_shown() -> Iterator[None]:
+    """A line while a compiler runs, for what has no progress bar."""
+    with progress_bar() as progress, _compilation(progress):
+        yield
 
 
 @contextmanager

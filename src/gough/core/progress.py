@@ -1,6 +1,8 @@
 """Phases and progress of long computations, for progress displays."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from math import nan
 from typing import NamedTuple
 
@@ -46,3 +48,21 @@ def announced(on_step: Callable[[Phase], object], total: int) -> Callable[[str],
         on_step(Phase(next(numbers), total, what))
 
     return announce
+
+
+_shown: ContextVar[Callable[[], AbstractContextManager[object]]] = ContextVar("_shown", default=nullcontext)
+
+
+@contextmanager
+def showing_compilation(shown: Callable[[], AbstractContextManager[object]]) -> Iterator[None]:
+    """Inside the block, compilers run in contexts that this function makes, so that a user sees what is waited for."""
+    token = _shown.set(shown)
+    try:
+        yield
+    finally:
+        _shown.reset(token)
+
+
+def compilation() -> AbstractContextManager[object]:
+    """A context for the run of a compiler."""
+    return _shown.get()()

@@ -31,15 +31,13 @@ def cache_directory() -> Path:
     return (Path(base) if Path(base).is_absolute() else Path.home() / ".cache") / "gough" / "kernels"
 
 
-def compiled(source: str, longest: int, compiler: Compiler) -> Path:
+def compiled(source: str, compiler: Compiler) -> Path:
     """The path of the verified shared object of this C text, compiled now if it is not in the cache.
-
-    `longest` is the number of instructions of its longest function.
 
     Raises:
         CompilationError: the compiler failed, or the directory cannot be used or trusted.
     """
-    flags = compiler.flags(longest)
+    flags = compiler.flags()
     key = hashlib.sha256("\0".join((source, compiler.identity(flags))).encode()).hexdigest()[:40]
     try:
         directory = _private_directory(cache_directory())

@@ -261,7 +261,7 @@ class Kernel:
     def _native(self) -> NativeKernel | CompilationError:
         """The compiled kernel, or why there is none: a failed compilation is not tried again."""
         try:
-            return load(lanes.batch(self.tape, self.inputs, self.outputs), len(self.tape.steps), lanes.PART)
+            return load(lanes.batch(self.tape, self.inputs, self.outputs), len(self.tape.steps))
         except CompilationError as error:
             return error
 

@@ -70,18 +70,17 @@ def available_threads() -> int:
 
 
 @lru_cache(maxsize=256)
-def load(source: str, n_steps: int, longest: int) -> NativeKernel:
+def load(source: str, n_steps: int) -> NativeKernel:
     """The kernel of this C text, from the cache or compiled now.
 
     Args:
         source: The C text.
         n_steps: Number of instructions.
-        longest: Largest number of instructions in one function.
 
     Raises:
         CompilationError: there is no compiler, it failed, or the cache cannot be trusted.
     """
-    path = compiled(source, longest, find_compiler())
+    path = compiled(source, find_compiler())
     try:
         entry = getattr(ctypes.CDLL(str(path)), BATCH_SYMBOL)
     except (OSError, AttributeError) as error:

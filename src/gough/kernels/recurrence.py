@@ -37,7 +37,7 @@ class Recurrence:
         self.native: NativeKernel | None = None
         try:
             source = batch(kernel.name, kernel.tape, kernel.inputs, kernel.outputs)
-            self.native = load(source, len(kernel.tape.steps), len(kernel.tape.steps))
+            self.native = load(source, len(kernel.tape.steps))
         except CompilationError as error:
             warn_once(str(error))
 
