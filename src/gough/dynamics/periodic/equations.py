@@ -1,7 +1,6 @@
 """Positions and efforts as functions of a robot's parameters and of the Fourier coefficients of its path."""
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,12 +11,22 @@ from gough.methods.nonlinear.harmonics import Harmonics, Path
 from gough.methods.nonlinear.normal_equations import Normal
 
 
-class Along(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Along:
     """A robot along a path."""
 
     path: Path
     q: Array
     W: Array
+    _whitened: list[tuple[Array, Array, Array]] = field(default_factory=list, init=False, repr=False)
+
+    def whitened(self, columns: Integers, roots: Array) -> tuple[Array, Array]:
+        """These columns of W multiplied by the roots, A (rows, k), and AᵀA: kept for the next call with these roots."""
+        if not self._whitened or self._whitened[0][0] is not roots:
+            A = roots[..., self.q.shape[1] :] @ self.W[:, :, columns]
+            A = A.reshape(-1, len(columns))
+            self._whitened[:] = [(roots, A, A.T @ A)]
+        return self._whitened[0][1:]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,27 +119,32 @@ class PathEquations:
         k = self.n_linear
         if at is None:
             return Normal(np.inf, np.zeros(k), np.eye(k))
-        u, A = self._whitened(at, theta, measured, roots)
-        return Normal(float(u @ u), A.T @ u, A.T @ A)
+        u = self._whitened(at, theta, measured, roots)
+        A, information = at.whitened(self.columns, roots)
+        return Normal(float(u @ u), A.T @ u, information)
 
-    def _whitened(self, at: Along, theta: Array, measured: Array, roots: Array) -> tuple[Array, Array]:
-        """Residuals (rows,) and ∂h/∂p (rows, k), multiplied by the roots."""
-        u = (roots @ self._residuals(at, theta, measured)[..., None]).reshape(-1)
-        n = at.q.shape[1]
-        A = roots[..., n:] @ at.W[:, :, self.columns]
-        return u, A.reshape(u.size, self.n_linear)
+    def _whitened(self, at: Along, theta: Array, measured: Array, roots: Array) -> Array:
+        """Residuals (rows,), multiplied by the roots."""
+        return (roots @ self._residuals(at, theta, measured)[..., None]).reshape(-1)
+
+    def whitened_residuals(self, theta: Array, measured: Array, roots: Array) -> tuple[Array, Array]:
+        """Residuals (N, positions + efforts), plain and multiplied by the roots."""
+        at = self._along_again(theta)
+        f = np.full(measured.shape, np.nan) if at is None else self._residuals(at, theta, measured)
+        return f, (roots @ f[..., None])[..., 0]
 
     def gradient(self, theta: Array, measured: Array, roots: Array) -> tuple[float, Array]:
         """Sum of squares and its gradient Jᵀu, by one reverse sweep instead of one for each actuator."""
         at = self._along_again(theta)
         if at is None:
             return np.inf, np.zeros(len(theta))
-        u, A = self._whitened(at, theta, measured, roots)
+        u = self._whitened(at, theta, measured, roots)
+        A, _ = at.whitened(self.columns, roots)
         pull = (np.swapaxes(roots, -1, -2) @ u.reshape(*measured.shape, 1))[..., 0]
         n = at.q.shape[1]
         sums = self.model.pulled(at.path, self.parameters(theta), pull[:, n:])
-        sums[:, 0] += (pull[:, None, :n] @ self.model.positions_by_path(at.path.x))[:, 0]
-        return float(u @ u), np.concatenate([A.T @ u, self.harmonics.project(sums).reshape(-1)])
+        sums[:, 0] += self.model.pulled_positions(at.path.x, pull[:, :n])
+        return float(u @ u), np.concatenate([A.T @ u, self.harmonics.summed(sums).T.reshape(-1)])
 
     def normal(self, theta: Array, measured: Array, roots: Array) -> Normal:
         """The normal equations in parameters and path together."""
@@ -139,13 +153,14 @@ class PathEquations:
         if at is None:
             return Normal(np.inf, np.zeros(t), np.eye(t))
         n_samples, c = measured.shape
-        u, A = self._whitened(at, theta, measured, roots)
+        u = self._whitened(at, theta, measured, roots)
+        A, information = at.whitened(self.columns, roots)
         K = roots @ self.by_path(at, theta).reshape(n_samples, c, -1)
         m = K.shape[2] // 3
         turned = np.swapaxes(K, 1, 2)
         sums = turned @ np.concatenate([A.reshape(n_samples, c, k), u.reshape(n_samples, c, 1)], axis=2)
-        cross = self.harmonics.project(np.moveaxis(sums.reshape(n_samples, 3, m, k + 1), 3, 1)).reshape(k + 1, -1)
+        cross = self.harmonics.summed(sums.reshape(n_samples, 3, -1)).reshape(-1, m, k + 1).T.reshape(k + 1, -1)
         H = np.empty((t, t))
-        H[:k, :k], H[:k, k:], H[k:, :k] = A.T @ A, cross[:k], cross[:k].T
+        H[:k, :k], H[:k, k:], H[k:, :k] = information, cross[:k], cross[:k].T
         H[k:, k:] = self.harmonics.products((turned @ K).reshape(n_samples, 3, m, 3, m))
         return Normal(float(u @ u), np.concatenate([A.T @ u, cross[k]]), H)

@@ -63,6 +63,13 @@ class PathModel:
         moved = robot.joint_motion(np.repeat(x, m, axis=0), unit, np.zeros_like(unit)).dq
         return np.swapaxes(moved.reshape(n_samples, m, -1), 1, 2)
 
+    def pulled_positions(self, x: Array, weights: Array) -> Array:
+        """Σ_i weights_i ∂q_i/∂x (N, m) for weights (N, n)."""
+        if self.parallel is not None and len(self.parallel.coordinates) == x.shape[1]:
+            turned = np.swapaxes(self.parallel.jacobian(x), 1, 2)
+            return np.asarray(np.linalg.solve(turned, weights[..., None]))[..., 0]
+        return (weights[:, None] @ self.positions_by_path(x))[:, 0]
+
     def regressors(self, path: Path) -> Array:
         """W (N, actuators, parameters)."""
         return self.regressor(*path)

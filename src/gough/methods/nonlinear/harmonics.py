@@ -89,9 +89,12 @@ class Harmonics:
     def project(self, sums: Array) -> Array:
         """Σ over samples of `chain`: (…, m, size) from (N, …, 3, m)."""
         n, middle, m = len(sums), sums.shape[1:-2], sums.shape[-1]
-        flat = np.moveaxis(sums, -2, 0).reshape(3, n, -1)
-        result = sum(self.basis[d].T @ flat[d] for d in range(3))
-        return np.moveaxis(np.asarray(result).reshape(self.size, *middle, m), 0, -1)
+        result = self.summed(np.moveaxis(sums, -2, 1).reshape(n, 3, -1))
+        return np.moveaxis(result.reshape(self.size, *middle, m), 0, -1)
+
+    def summed(self, sums: Array) -> Array:
+        """Σ over samples of what multiplies the basis and its derivatives: (size, r) from (N, 3, r)."""
+        return np.asarray(sum(self.basis[d].T @ sums[:, d] for d in range(3)))
 
     def products(self, M: Array) -> Array:
         """Σ_k Bᵀ M_k B (m·size, m·size), where M (N, 3, m, 3, m) is in position, velocity, acceleration.
@@ -100,13 +103,10 @@ class Harmonics:
         ijω for the derivatives.
         """
         n, _, m = M.shape[:3]
-        h = self.order
-        half = np.asarray(np.fft.rfft(np.ascontiguousarray(M.reshape(n, -1).T), axis=1), dtype=np.complex128)
-        lags = np.arange(-2 * h, 2 * h + 1)
-        place = lags % n
-        mirrored = place > n // 2
-        picked = half[:, np.where(mirrored, n - place, place)]
-        spectrum = np.where(mirrored, picked.conj(), picked).reshape(3, m, 3, m, -1)
+        h, cosines, sines = self.order, *self._transform
+        flat = M.reshape(n, -1)
+        half = (cosines @ flat - 1j * (sines @ flat)).T
+        spectrum = np.concatenate([half[:, :0:-1].conj(), half], axis=1).reshape(3, m, 3, m, -1)
         j = np.arange(-h, h + 1)
         lag = j[:, None] - j + 2 * h  # conj(e_j) M e_j' sums to the transform at j − j'
         power = np.asarray((1j * self.pulsation * j) ** np.arange(3)[:, None], dtype=np.complex128)
@@ -116,6 +116,12 @@ class Harmonics:
                 total += np.outer(power[d].conj(), power[e]) * spectrum[d, :, e][:, :, lag]
         real = _real_functions(_real_functions(total).swapaxes(2, 3).conj()).real.swapaxes(2, 3)
         return np.ascontiguousarray(real.transpose(0, 2, 1, 3)).reshape(m * self.size, m * self.size)
+
+    @cached_property
+    def _transform(self) -> tuple[Array, Array]:
+        """Cosines and sines (2 order + 1, N) of a Fourier transform: few frequencies cost less as a product."""
+        turns = np.outer(np.arange(2 * self.order + 1), np.arange(self.n_samples)) % self.n_samples / self.n_samples
+        return np.cos(2 * np.pi * turns), np.sin(2 * np.pi * turns)
 
 
 def _real_functions(exponentials: Complex) -> Complex:

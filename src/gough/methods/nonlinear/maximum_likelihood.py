@@ -96,9 +96,8 @@ class MaximumLikelihood:
     def _answer(self, search: "_DampedDescent", status: Status, steps: int) -> Estimate:
         problem, free = search.problem, search.free
         prior = None if search.prior is None else search.prior[np.ix_(free, free)]
-        f = problem.equations.residuals(search.theta, problem.measured)
-        u = search.target.whitened(search.theta, f)
-        residuals = residual_summary(problem, search.theta, search.inverse_information, (f, u), prior)
+        at_end = search.target.residuals(search.theta)
+        residuals = residual_summary(problem, search.theta, search.inverse_information, at_end, prior)
         dof = search.n_rows - int(free.sum())
         chi_squared, p = goodness(search.squares / dof, dof, problem.noise) if dof > 0 else (None, None)
         covariance, notes = residuals.covariance * widening(problem.noise), []

@@ -44,6 +44,10 @@ class StructuredEquations(Equations, Protocol):
         """Sum of squares and gradient alone: several times cheaper than with the information."""
         ...
 
+    def whitened_residuals(self, theta: Array, measured: Array, roots: Array) -> tuple[Array, Array]:
+        """Residuals (samples, n), plain and multiplied by the roots."""
+        ...
+
 
 class Target(Protocol):
     """A likelihood to be maximized."""
@@ -64,8 +68,8 @@ class Target(Protocol):
         """The normal equations at a θ near that of `normal`, whose information may stand for this one's."""
         ...
 
-    def whitened(self, theta: Array, residuals: Array) -> Array:
-        """The residuals (samples, n) at θ made independent and of unit variance."""
+    def residuals(self, theta: Array) -> tuple[Array, Array]:
+        """The residuals (samples, n) at θ: as they are, and made independent and of unit variance."""
         ...
 
 
@@ -98,7 +102,9 @@ def inverse_roots(C: Array, n_samples: int, kept: Mask | None) -> tuple[Array, f
         alike: Integers = np.flatnonzero(pattern == bits)
         rows = np.flatnonzero(kept[alike[0]])
         part = (C if C.ndim == 2 else C[alike])[..., rows[:, None], rows]
-        roots[alike[:, None, None], rows[:, None], rows] = inverse_root(part)
+        whole = np.zeros((*part.shape[:-2], n, n))
+        whole[..., rows[:, None], rows] = inverse_root(part)
+        roots[alike] = whole
         total += float(np.sum(np.linalg.slogdet(part)[1]) * (1 if C.ndim == 3 else len(alike)))
     return roots, total
 
@@ -130,9 +136,8 @@ class StructuredTarget:
         squares, gradient = self.equations.gradient(theta, self.problem.measured, self.roots)
         return Normal(squares, gradient, normal.information)
 
-    def whitened(self, theta: Array, residuals: Array) -> Array:
-        del theta
-        return np.asarray(self.roots @ residuals[..., None])[..., 0]
+    def residuals(self, theta: Array) -> tuple[Array, Array]:
+        return self.equations.whitened_residuals(theta, self.problem.measured, self.roots)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,11 +178,10 @@ class GeneralTarget:
         del normal
         return self.normal(theta)
 
-    def whitened(self, theta: Array, residuals: Array) -> Array:
-        del residuals
+    def residuals(self, theta: Array) -> tuple[Array, Array]:
         projected = self._projected(theta)
         assert projected is not None
-        return projected[0][..., 0]
+        return self.problem.equations.residuals(theta, self.problem.measured), projected[0][..., 0]
 
     def _projected(self, theta: Array) -> tuple[Array, Array] | None:
         """Whitened misclosure and ∂f/∂θ at m̂; None where the equations fail."""
