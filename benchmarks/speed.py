@@ -120,7 +120,7 @@ def likelihood() -> Iterator[Row]:
         size = f"{problem.measured.size} rows, {len(cost.start)} unknowns"
         yield Row(
             f"MaximumLikelihood, {name}, {size}", in_words(ours),
-            f"scipy least_squares {in_words(rival)}", "18-22 ×" if name == "H4" else "67 ×", f"{rival / ours:.0f} ×",
+            f"scipy least_squares {in_words(rival)}", "19 ×" if name == "H4" else "29 ×", f"{rival / ours:.0f} ×",
             "30 ×",
         )  # fmt: skip
 
@@ -178,7 +178,7 @@ def regressor() -> Iterator[Row]:
     kernel, n = robot.with_only(COLUMNS).regressor_kernel(), mechanism.N_LOOP
     loops = mechanism.loops(robot, x[:n], dx[:n], ddx[:n])
     ours = least(lambda: kernel(x, dx, ddx), 9) / len(x)
-    for name, key, before in (("loop", "complete", "78 ×"), ("loop, closures given", "given", "26 ×")):
+    for name, key, before in (("loop", "complete", "84 ×"), ("loop, closures given", "given", "34 ×")):
         rival = least(loops[key], 3) / n
         yield Row(
             "regressor of PaLiDA, 24 columns", f"{in_words(ours)} a sample", f"Pinocchio, {name} {in_words(rival)}",

@@ -3,7 +3,7 @@
 A library's functions differ from system to system, and take one number at a time. These are written once, for arrays
 of NumPy, for a number in C and for a vector in C; what is written is carried out, without fused operations. Each has a
 domain, far beyond what machines do; outside of it, and for NaN, the library of C is called. Polynomials are those of
-[FDLIBM].
+[NG93].
 
 Errors are below 0.91 units of the last place for the sine, 0.82 for the cosine, 0.9 for the angle, to first order in
 the unit roundoff. For the sine, r + t with |t| < 2^-53 |r| stands for x - n π/2 to 2^-61 of it, since |r| > 2^-60.6 for
