@@ -30,7 +30,7 @@ def unmet(sets: Sequence[Elements], q: int, cases: int) -> list[int] | None:
     Examples:
         >>> pairs = [frozenset(pair) for pair in ((1, 2), (2, 3), (1, 3), (3, 4))]
         >>> unmet(pairs, 1, 100), unmet(pairs, 2, 100)
-        ([0, 1, 3], None)
+        ([0, 3], None)
     """
     if not sets:
         return None

@@ -52,7 +52,10 @@ class RelaxedHull:
     node_limit: int = 300
     """Sets of dropped rows to look into, for each side of the box; then the search stops with a wider, valid box."""
     tolerance: float = 1e-9
-    """Part of the box's width by which a side may be missed."""
+    """Part of a box's width by which a side may be missed: of the box that is found before any row is dropped in turn.
+
+    Where equations determine the unknowns to rounding, that may be many times the width of the smallest box.
+    """
 
     claim: ClassVar[Claim] = Claim.PROOF
 
