@@ -257,7 +257,8 @@ def _pushed(noise: Gaussian, J: Array) -> Gaussian:
         sigma.shape in {(q, q), (n_samples, q, q)},
         f"the noise of {q} measurements cannot have shape {sigma.shape}",
     )
-    return Gaussian(J @ sigma @ np.swapaxes(J, -1, -2), noise.dof)
+    pushed = (J.reshape(-1, q) @ sigma).reshape(J.shape) if sigma.ndim == 2 else J @ sigma
+    return Gaussian(frozen(pushed @ np.swapaxes(J, -1, -2)), noise.dof)
 
 
 def _checked_groups(groups: Groups, n_rows: int, noise: Noise) -> Groups:

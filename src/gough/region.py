@@ -391,12 +391,20 @@ class ConfidenceEllipsoid(ArrayValue):
     @np.errstate(all="ignore")
     def ellipsoid(self) -> Ellipsoid:
         """The joint confidence region at `level`."""
+        return Ellipsoid(self.center, self._radius_squared * self.covariance)
+
+    @property
+    def half_widths(self) -> Array:
+        """Half of each side of `hull`, but for rounding."""
+        return np.asarray(np.sqrt(self._radius_squared) * self.sigma)
+
+    @property
+    def _radius_squared(self) -> float:
         from scipy import special  # noqa: PLC0415 - start-up time
 
         p = len(self.center)
         dof = self.dof if self.joint_dof is None or p == 1 else self.joint_dof
-        radius_squared = special.chdtri(p, 1 - self.level) if dof == inf else p * special.fdtri(p, dof, self.level)
-        return Ellipsoid(self.center, radius_squared * self.covariance)
+        return float(special.chdtri(p, 1 - self.level) if dof == inf else p * special.fdtri(p, dof, self.level))
 
     @np.errstate(all="ignore")
     def interval(self, level: float | None = None) -> Box:
@@ -439,11 +447,15 @@ def _symmetric(value: Any, what: str, n: int) -> Array:
     scale = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
     unit = matrix / np.outer(scale, scale)
     require(bool((abs(unit - unit.T) <= 1e-9).all()), f"{what} is not symmetric")
-    smallest = np.linalg.eigvalsh((unit + unit.T) / 2)[0] if n else 0.0
-    require(
-        smallest >= -1e-9,
-        f"{what} is not positive semidefinite: an eigenvalue of its correlation is {smallest:.2g}",
-    )
+    unit = (unit + unit.T) / 2
+    try:
+        np.linalg.cholesky(unit)
+    except np.linalg.LinAlgError:  # a zero eigenvalue is allowed, and rounding
+        smallest = np.linalg.eigvalsh(unit)[0]
+        require(
+            smallest >= -1e-9,
+            f"{what} is not positive semidefinite: an eigenvalue of its correlation is {smallest:.2g}",
+        )
     result: Array = (matrix + matrix.T) / 2
     result.flags.writeable = False
     return result

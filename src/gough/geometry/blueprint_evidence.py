@@ -78,9 +78,14 @@ def evidence_of(model: KinematicModel, blueprint: Array, poses: Poses, stretch: 
 
 def readings_of(model: KinematicModel, blueprint: Array, poses: Poses) -> Array | None:
     """Readings (N, chains) that the blueprint has at these poses; None where it cannot reach all."""
+    return readings_at(model, blueprint, poses.position, poses.rotation)
+
+
+def readings_at(model: KinematicModel, blueprint: Array, position: Array, rotation: Array | None) -> Array | None:
+    """The same at positions (N, 3) and rotations (N, 3, 3)."""
     try:
         with np.errstate(all="ignore"):
-            q = model.inverse(blueprint, poses.position, poses.rotation if model.has_orientation else None)
+            q = model.inverse(blueprint, position, rotation if model.has_orientation else None)
     except InputError:
         return None
     return q if bool(np.isfinite(q).all()) else None

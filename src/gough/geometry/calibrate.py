@@ -13,6 +13,7 @@ from gough.core.errors import GoughError, InputError, require
 from gough.core.rigid import RigidMotion
 from gough.core.rotations import exp, log
 from gough.core.text import number, shown_unit
+from gough.core.threads import one_blas_thread
 from gough.data import Poses
 from gough.data.pose_files import poses_of
 from gough.estimates import Estimate, EstimationError, Status
@@ -47,6 +48,7 @@ _ROUNDING = 1e-11
 
 @verb(model="robot")
 @np.errstate(all="ignore")
+@one_blas_thread()
 def calibrate(
     robot: KinematicModel,
     poses: Poses | str | Path,
@@ -566,10 +568,9 @@ def _suspects(model: KinematicModel, poses: Poses, start: Array, answer: Estimat
         return (text,)
     if answer.status is not Status.OK:
         return ()
-    some = poses.select(range(min(_TRIED, len(poses))))
     try:
-        guess = PlatformPoses(some.position, _rotations(some))
-        model.forward(start, some.readings, guess)
+        guess = PlatformPoses(poses.position[:_TRIED], _rotations(poses)[:_TRIED])
+        model.forward(start, poses.readings[:_TRIED], guess)
     except InputError:
         text = (
             "The blueprint cannot be assembled at these readings: check its dimensions, their units, and the readings' "
@@ -648,25 +649,20 @@ def _chain_fits(  # noqa: PLR0917 - before and after
     first = closure(model, before, _scaled(begun, scale), poses.readings)
     second = closure(model, after, _scaled(poses, scale), poses.readings)
     travel = np.sign(np.diff(poses.readings, axis=0, prepend=poses.readings[:1]))
-    return tuple(
-        ChainFit(
-            name,
-            float(np.sqrt((first[:, i] ** 2).mean())),
-            float(np.sqrt((second[:, i] ** 2).mean())),
-            float(abs(second[:, i]).max()),
-            int(abs(second[:, i]).argmax()),
-            _correlation(second[:, i], poses.readings[:, i]),
-            _correlation(second[:, i], travel[:, i]),
-        )
-        for i, name in enumerate(model.chains)
-    )
+    rms = [np.sqrt((each**2).mean(axis=0)).tolist() for each in (first, second)]
+    worst = abs(second).argmax(axis=0)
+    largest = abs(second)[worst, np.arange(len(worst))]
+    correlations = (_correlations(second, each).tolist() for each in (poses.readings, travel))
+    columns = zip(model.chains, *rms, largest.tolist(), worst.tolist(), *correlations, strict=True)
+    return tuple(ChainFit(*each) for each in columns)
 
 
 def _scaled(poses: Poses, scale: float) -> PlatformPoses:
     return PlatformPoses(poses.position * scale, _rotations(poses))
 
 
-def _correlation(a: Array, b: Array) -> float:
-    a, b = a - a.mean(), b - b.mean()
-    size = float(np.sqrt((a @ a) * (b @ b)))
-    return float(a @ b) / size if size > 0 else 0.0
+def _correlations(a: Array, b: Array) -> Array:
+    """Of each column of one with that of the other; 0 where one does not vary."""
+    a, b = a - a.mean(axis=0), b - b.mean(axis=0)
+    size = np.sqrt((a * a).sum(axis=0) * (b * b).sum(axis=0))
+    return np.asarray(np.where(size > 0, (a * b).sum(axis=0) / np.where(size > 0, size, 1.0), 0.0))

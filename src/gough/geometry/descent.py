@@ -4,7 +4,7 @@ from typing import NamedTuple, Protocol, cast
 
 import numpy as np
 
-from gough.core.arrays import Array
+from gough.core.arrays import Array, frozen
 from gough.core.threads import one_blas_thread
 from gough.methods.statistical.robust import Huber
 from gough.problem import NonlinearProblem
@@ -38,7 +38,7 @@ def by_all_unknowns(equations: ByChain, theta: Array, measured: Array) -> tuple[
     J = np.zeros((*f.shape, equations.n_unknowns))
     for chain, columns in enumerate(equations.unknown_columns):
         J[:, chain, columns] = X[:, chain]
-    return f, J, J_m
+    return f, frozen(J), J_m
 
 
 class Arrived(NamedTuple):
@@ -111,29 +111,26 @@ def approach(problem: NonlinearProblem, theta: Array, *, max_steps: int = 60, se
 def _normal(equations: ByChain, f: Array, X: Array, W: Array | None) -> tuple[Array, Array, float]:
     """Jᵀ W J, Jᵀ W f and fᵀ W f, summed over all poses, from each chain's own derivatives X (N, n, k).
 
-    W is (n, n, N): many small matrices multiply fastest as a few long vectors.
+    W is (n, n, N), or None for the identity.
     """
     columns, p = equations.unknown_columns, equations.n_unknowns
+    if W is not None:
+        from gough.geometry import pose_sums  # noqa: PLC0415 - numba
+
+        H, g, cost = pose_sums.normal(X, f, W, columns, p)
+        return H, g, cost
     H, g = np.zeros(p * p), np.zeros(p)
     x = np.ascontiguousarray(np.moveaxis(X, 0, 2))
-    weighted = f.T if W is None else _times(W, f)
-    np.add.at(g, columns, (x @ weighted[..., None])[..., 0])
-    if W is None:
-        np.add.at(H, p * columns[:, :, None] + columns[:, None], x @ np.swapaxes(x, 1, 2))
-    else:  # block i, j: Σ W_ij x_i x_jᵀ
-        blocks = (x[:, None] * W[:, :, None]) @ np.swapaxes(x, 1, 2)
-        np.add.at(H, p * columns[:, None, :, None] + columns[None, :, None], blocks)
-    return H.reshape(p, p), g, float((f.T * weighted).sum())
-
-
-def _times(W: Array, f: Array) -> Array:
-    """W f of each pose: (n, N)."""
-    return np.asarray((W * f.T).sum(axis=1))
+    np.add.at(g, columns, (x @ f.T[..., None])[..., 0])
+    np.add.at(H, p * columns[:, :, None] + columns[:, None], x @ np.swapaxes(x, 1, 2))
+    return H.reshape(p, p), g, _squares(f, None)
 
 
 def _squares(f: Array, W: Array | None) -> float:
     """The sum of fᵀ W f."""
-    return float(f.reshape(-1) @ f.reshape(-1)) if W is None else float((f.T * _times(W, f)).sum())
+    if W is None:
+        return float(f.reshape(-1) @ f.reshape(-1))
+    return float(((W * f.T).sum(axis=1) * f.T).sum())
 
 
 @one_blas_thread()
@@ -162,16 +159,6 @@ def _weights(problem: NonlinearProblem, J_m: Array) -> Array | None:
     C = problem.noise.covariance
     if C is None:
         return None
-    pushed = (J_m.reshape(-1, len(C)) @ C).reshape(J_m.shape) if C.ndim == 2 else J_m @ C
-    return inverses(np.ascontiguousarray(np.moveaxis(pushed @ np.swapaxes(J_m, 1, 2), 0, 2)))
+    from gough.geometry import pose_sums  # noqa: PLC0415 - numba
 
-
-def inverses(A: Array) -> Array:
-    """Inverses of positive definite matrices (n, n, N), in place: Gauss–Jordan, which needs no pivots there."""
-    for k in range(len(A)):
-        pivot, column = 1 / A[k, k], A[:, k].copy()
-        row = A[k] * pivot
-        A -= column[:, None] * row
-        A[k], A[:, k] = row, -column * pivot
-        A[k, k] = pivot
-    return A
+    return pose_sums.weights(J_m, C.reshape(-1, *C.shape[-2:]))

@@ -10,7 +10,7 @@ from gough.core.errors import InputError
 from gough.core.text import counted, listed, number
 from gough.data import Poses
 from gough.geometry.alignment import moved_to_robot
-from gough.geometry.blueprint_evidence import Evidence, evidence_of, readings_of
+from gough.geometry.blueprint_evidence import Evidence, evidence_of, readings_at, readings_of
 from gough.geometry.mistake import Corrected, Mistake, Stated, worst_first
 from gough.geometry.mistakes import catalogue
 from gough.geometry.mistakes.exchanged import MISTAKE as EXCHANGED
@@ -91,11 +91,12 @@ def is_doubtful(model: KinematicModel, blueprint: Array, poses: Poses) -> bool:
 
     Every convention of the catalogue changes readings by a large part of their travel.
     """
-    some = poses.select(_some(poses))
-    predicted = readings_of(model, blueprint, some)
+    rows = _some(poses)
+    rotation = None if poses.rotation is None else poses.rotation[rows]
+    predicted = readings_at(model, blueprint, poses.position[rows], rotation)
     if predicted is None:
         return True
-    a, b = (each - each.mean(axis=0) for each in (predicted, some.readings))
+    a, b = (each - each.mean(axis=0) for each in (predicted, poses.readings[rows]))
     slope = (a * b).sum(axis=0) / np.maximum((a * a).sum(axis=0), 1e-300)
     left = ((b - slope * a) ** 2).sum(axis=0) / np.maximum((b * b).sum(axis=0), 1e-300)
     return bool((left > _UNEXPLAINED).any() or (abs(slope - 1) > _SLOPE).any())
@@ -203,7 +204,8 @@ def effects(
         has_scale: Whether the scale was estimated too.
         frames: Bodies whose frames were estimated too: "base", "platform".
     """
-    fixed = tuple(name for k, name in enumerate(model.names) if k not in set(free.tolist()))
+    estimated = set(free.tolist())
+    fixed = tuple(name for k, name in enumerate(model.names) if k not in estimated)
     fitted, residuals, own = fitted_at(model, poses, theta, scale=scale, fixed=fixed)
     if not np.isfinite(residuals).all() or float(abs(residuals).max()) <= _rounding(poses):
         return Diagnosis()
@@ -223,9 +225,9 @@ def effects(
         whole = before if whole is None else whole
         if spare <= 0:
             break
-        trials = tests.tests(mistakes)
-        count = count or len(trials) + len(poses)
-        candidates = [each for each in trials if each.p * families < LEVEL and _is_possible(each)]
+        tested = tests.tests(mistakes, LEVEL / families)
+        count = count or tested.tried + len(poses)
+        candidates = [each for each in tested.below if _is_possible(each)]
         away = outlying(tests, families)
         candidates += [] if away is None else [away]
         least = max(_WORTHWHILE * before, _FURTHER * whole if found else 0.0)
@@ -325,7 +327,9 @@ def _accused(test: Test, tests: NestedTests, theta: Array, families: int) -> Acc
 
 
 def _some(poses: Poses, most: int = _JUDGED) -> Integers:
-    return np.unique(np.linspace(0, len(poses) - 1, min(len(poses), most)).astype(int))
+    if len(poses) <= most:
+        return np.arange(len(poses))
+    return np.unique(np.linspace(0, len(poses) - 1, most).astype(int))
 
 
 def _judged_rows(model: KinematicModel, blueprint: Array, poses: Poses, *, in_robot_frame: bool) -> Integers:

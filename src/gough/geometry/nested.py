@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +16,6 @@ import numpy as np
 from gough.core.arrays import Array, Integers
 from gough.core.threads import one_blas_thread
 from gough.data import Poses
-from gough.geometry.descent import inverses
 from gough.geometry.mistake import Alternative, Fitted, Mistake
 from gough.robots.kinematics import Columns, KinematicModel, PlatformPoses, all_derivatives, evaluate_chains
 
@@ -38,9 +36,8 @@ _BLOCK = 4096
 _REGULAR = 1e-6
 """Smallest eigenvalue of what poses leave of the information, from which on they are taken out of a solution; and of
 the squares. Below, the rest is solved anew."""
-_WELL = 1e-10
-"""Smallest eigenvalue of a Gram matrix of unit diagonal with which it has full rank, and two Cholesky factorizations
-make its columns orthonormal."""
+_WELL = 1e-7
+"""Smallest eigenvalue of a Gram matrix of unit diagonal that determines an orthonormal basis well enough."""
 
 
 class Solved(NamedTuple):
@@ -126,10 +123,15 @@ def whiteners(
 
 def _roots(S: Array) -> Array:
     """Inverse Cholesky factors of covariances (N, n, n)."""
+    from gough.geometry import pose_sums  # noqa: PLC0415 - numba
+
     n = S.shape[1]
     S = S.copy()
     S[:, range(n), range(n)] *= 1 + 1e-9
-    return np.asarray(np.linalg.inv(np.linalg.cholesky(S)))
+    roots = pose_sums.inverse_factors(S)
+    if not np.isfinite(roots).all():
+        raise np.linalg.LinAlgError("a covariance of closure errors is not positive definite")
+    return roots
 
 
 def _estimated(fitted: Fitted, residuals: Array, own: Array, free: Integers, added: tuple[Array, ...]) -> Array:
@@ -205,149 +207,160 @@ class NestedTests:
         """Number of chains."""
         return self.residuals.shape[1]
 
-    def _white(self, values: Array, rows: Integers) -> Array:
-        return np.asarray(self.whitener[rows] @ values)
-
-    def _derivatives(self, rows: Integers) -> Array:
-        """(rows, chains, p + 1) whitened derivatives by all that the model estimates, and closure errors."""
-        J = dense(self.own[rows], self.fitted.model.columns, len(self.fitted.model.names))[..., self.free]
-        further = (self.common[rows], *(each[rows] for each in self.added), self.residuals[rows, :, None])
-        return self._white(np.concatenate([J, *further], axis=2), rows)
-
-    @cached_property
-    def _whole(self) -> Array | None:
-        """The same of all poses, where they are few enough to be kept."""
-        n_poses = len(self.residuals)
-        return self._derivatives(np.arange(n_poses)) if n_poses <= _BLOCK else None
-
-    @cached_property
-    def _spread(self) -> tuple[Array, Array] | None:
-        """J K (N, chains, rank) and what the fit leaves (N, chains) of all poses, where they are kept."""
-        if self._whole is None:
-            return None
-        K, shift = self.solved[:2]
-        A = self._whole.reshape(-1, self._whole.shape[2])
-        V, r = A[:, :-1] @ K, A[:, -1] - A[:, :-1] @ shift
-        return V.reshape(*self.residuals.shape, -1), r.reshape(self.residuals.shape)
-
-    def spread(self, rows: Integers) -> tuple[Array, Array]:
-        """J K (rows, chains, rank) and what the fit leaves (rows, chains) of some poses."""
-        if self._spread is not None:
-            return self._spread[0][rows], self._spread[1][rows]
-        J, y = self.derivatives(rows)
-        K, shift = self.solved[:2]
-        return (J.reshape(-1, len(K)) @ K).reshape(*J.shape[:2], -1), y - J @ shift
-
-    def derivatives(self, rows: Integers) -> tuple[Array, Array]:
-        """Whitened derivatives (rows, chains, p) by all that the model estimates, and closure errors (rows, chains)."""
-        A = self._derivatives(rows) if self._whole is None else self._whole[rows]
-        return A[..., :-1], A[..., -1]
-
-    def _prior(self, columns: int) -> Array:
-        """Rows (k, columns) that state the common errors: zero, with standard deviation 1."""
-        k, first = self.common.shape[2], len(self.free)
-        rows = np.zeros((k, columns))
-        rows[range(k), range(first, first + k)] = 1.0
-        return rows
-
-    @cached_property
-    def segments(self) -> list[Integers]:
-        """Poses in blocks of about equal size."""
-        return [each for each in np.array_split(self.kept, min(_SEGMENTS, len(self.kept))) if len(each)]
-
-    @one_blas_thread()
-    def _rows(self) -> Array:
-        """Rows whose products are those of [J, r]: the whitened ones where they are kept, else triangles."""
-        if self._whole is not None:
-            A = self._whole if len(self.kept) == len(self._whole) else self._whole[self.kept]
-            blocks = [A.reshape(-1, A.shape[2])]
-        else:
-            blocks = [self._triangle(segment, []) for segment in self.segments]
-        prior = self._prior(blocks[0].shape[1])
-        return np.vstack([*blocks, prior]) if len(prior) or len(blocks) > 1 else blocks[0]
-
-    def _against(self, columns: list[Array]) -> tuple[Array, Array, Array, Integers]:
-        """An orthonormal basis of the model's columns, what the fit leaves, and columns of alternatives.
-
-        In rows as those of `_rows`, with the places where the rows of each segment begin and end.
-        """
-        K, shift = self.solved[:2]
-        if self._whole is not None:
-            E = self._white(np.concatenate([each[self.kept] for each in columns], axis=2), self.kept)
-            V, r = self.spread(self.kept)
-            sizes = [self.n * len(each) for each in self.segments]
-            rows = [(V.reshape(-1, V.shape[2]), r.reshape(-1), E.reshape(-1, E.shape[2]))]
-        else:
-            triangles = [self._triangle(segment, columns) for segment in self.segments]
-            sizes, p = [len(each) for each in triangles], len(K)
-            rows = [(A[:, :p] @ K, A[:, p] - A[:, :p] @ shift, A[:, p + 1 :]) for A in triangles]
-        prior = self._prior(len(K))
-        rows += [(prior @ K, -prior @ shift, np.zeros((len(prior), rows[0][2].shape[1])))] if len(prior) else []
-        if len(rows) == 1:
-            return *rows[0], np.cumsum([0, *sizes])
-        V, r, E = (np.concatenate(each) for each in zip(*rows, strict=True))
-        return V, r, E, np.cumsum([0, *sizes])
-
-    def _triangle(self, segment: Integers, columns: list[Array]) -> Array:
-        R: Array | None = None
-        for rows in np.array_split(segment, -(-len(segment) // _BLOCK)):
-            A = np.concatenate([self._derivatives(rows), *(self._white(each[rows], rows) for each in columns)], axis=2)
-            A = A.reshape(-1, A.shape[2])
-            A = A if R is None else np.vstack([R, A])
-            R = np.asarray(np.linalg.qr(A, mode="r")) if len(A) > A.shape[1] else A
-        assert R is not None
-        return R
-
     @property
     def rows(self) -> int:
         """Number of equations."""
         return len(self.kept) * self.n + self.common.shape[2]
 
+    @cached_property
+    def _unknowns(self) -> "_Unknowns":
+        """Derivatives by all that the model estimates: free parameters, common errors, what was added."""
+        columns, free = self.fitted.model.columns, len(self.free)
+        shared = np.concatenate([self.common, *self.added], axis=2)
+        count = free + shared.shape[2]
+        number = np.full(len(self.fitted.model.names), count)
+        number[self.free] = np.arange(free)
+        if not shared.shape[2]:
+            return _Unknowns(self.own, number[columns], count)
+        further = np.tile(np.arange(free, count), (self.n, 1))
+        return _Unknowns(np.concatenate([self.own, shared], axis=2), np.hstack([number[columns], further]), count)
+
+    @cached_property
+    def _weights(self) -> Array:
+        """(chains, chains, N): inverse covariances of the closure errors of each pose."""
+        from gough.geometry import pose_sums  # noqa: PLC0415 - numba
+
+        return pose_sums.weights_of_roots(self.whitener)
+
+    def _derivatives(self, rows: Integers, residuals: Array) -> Array:
+        """(rows · chains, p + 1) whitened derivatives by all that the model estimates, and closure errors."""
+        from gough.geometry import pose_sums  # noqa: PLC0415 - numba
+
+        X, columns, p = self._unknowns
+        return pose_sums.whitened(X[rows], residuals[rows], self.whitener[rows], columns, p)
+
+    def spread(self, rows: Integers) -> tuple[Array, Array]:
+        """J K (rows, chains, rank) and what the fit leaves (rows, chains) of some poses, whitened."""
+        A = self._derivatives(rows, self._left)
+        return (A[:, :-1] @ self.solved.root).reshape(len(rows), self.n, -1), A[:, -1].reshape(len(rows), self.n)
+
+    @property
+    def _common_places(self) -> slice:
+        """Where the common errors are among the unknowns; each is zero, with standard deviation 1."""
+        return slice(len(self.free), len(self.free) + self.common.shape[2])
+
+    @cached_property
+    def _left(self) -> Array:
+        """(N, chains) closure errors that the fit leaves."""
+        X, columns, _ = self._unknowns
+        return _shifted(X, self.residuals, columns, self.solved.shift)
+
+    @cached_property
+    def solved(self) -> Solved:
+        """The fit of the poses that are kept."""
+        from gough.geometry import pose_sums  # noqa: PLC0415 - numba
+
+        (X, columns, p), W, f = self._unknowns, self._weights, self.residuals
+        if len(self.kept) < len(X):
+            X, f, W = X[self.kept], f[self.kept], W[:, :, self.kept]
+        H, g, _ = pose_sums.normal(X, f, W, columns, p + 1)  # parameters that are held have the last place
+        z = self._common_places
+        places = range(z.start, z.stop)
+        H[places, places] += 1.0
+        K = _inverse_root(H[:p, :p])
+        K = self._inverse_root_by_rows() if K is None else K
+        shift = K @ (K.T @ g[:p])
+        g, _ = pose_sums.gradient(X, _shifted(X, f, columns, shift), W, columns, p + 1)
+        g[z] -= shift[z]
+        shift += K @ (K.T @ g[:p])  # the correction of rounding
+        _, squares = pose_sums.gradient(X, _shifted(X, f, columns, shift), W, columns, p + 1)
+        return Solved(K, shift, squares + float(shift[z] @ shift[z]), self.rows - K.shape[1])
+
+    def _inverse_root_by_rows(self) -> Array:
+        """K where the products of columns do not show it: from the rows, reduced to a triangle block by block."""
+        R = np.zeros((0, self._unknowns.size))
+        for rows in np.array_split(self.kept, -(-len(self.kept) // _BLOCK)):
+            A = np.vstack([R, self._derivatives(rows, self.residuals)[:, :-1]])
+            R = np.asarray(np.linalg.qr(A, mode="r")) if len(A) > A.shape[1] else A
+        A = np.vstack([R, np.eye(R.shape[1])[self._common_places]])
+        size = np.sqrt((A**2).sum(axis=0))
+        size = np.where(size > 0, size, 1.0)
+        _, s, Vt = np.linalg.svd(A / size, full_matrices=False)
+        seen = s > _RANK * s.max(initial=0.0)
+        return np.asarray((Vt[seen].T / s[seen]) / size[:, None])
+
+    @property
+    def squares(self) -> tuple[float, int]:
+        """The whitened sum of squares, and its degrees of freedom."""
+        return self.solved.squares, self.solved.spare
+
     @one_blas_thread()
-    def tests(self, mistakes: Iterable[Mistake]) -> list[Test]:
-        """Every alternative of these mistakes, with p corrected for the alternatives of its own mistake alone."""
+    def tests(self, mistakes: Iterable[Mistake], level: float) -> "Tested":
+        """Every alternative of these mistakes, with p corrected for the alternatives of its own mistake alone.
+
+        Those with p below the level are described.
+        """
         alternatives = [(mistake, each) for mistake in mistakes for each in mistake.columns(self.fitted)]
         if not alternatives:
-            return []
-        basis, r, E, ends = self._against([each.columns for _, each in alternatives])
-        size = np.sqrt((E**2).sum(axis=0))
-        absorbed = basis.T @ E
-        gram, along = E.T @ E - absorbed.T @ absorbed, E.T @ r
-        widths = [each.columns.shape[2] for _, each in alternatives]
-        places = [np.arange(stop - width, stop) for width, stop in zip(widths, np.cumsum(widths), strict=True)]
-        removed: dict[int, list[_Removed | None]] = {}
-        for width in set(widths):
-            alike = [i for i, (_, each) in enumerate(alternatives) if not each.from_pose and widths[i] == width]
-            own = np.array([places[i] for i in alike], dtype=int).reshape(-1, width)
-            those = _removed(gram[own[:, :, None], own[:, None]], along[own], size[own])
-            removed |= {i: [each] for i, each in zip(alike, those, strict=True)}
+            return Tested([], 0)
+        segments = min(_SEGMENTS, len(self.kept))
+        size, longer = divmod(len(self.kept), segments)  # the first segments are longer by one pose
+        ends = size * np.arange(1, segments + 1) + np.minimum(np.arange(1, segments + 1), longer)
+        starts = self.kept[np.append(0, ends[:-1])]
+        removed = self._removed([each for _, each in alternatives], ends)
         trials = Counter[str]()
         for mistake, each in alternatives:
-            trials[mistake.name] += 2 * len(self.segments) - 2 if each.from_pose else 1
-        later = [int(segment[0]) for segment in self.segments[1:]]
-        found: list[tuple[Mistake, Alternative, int, int, _Removed]] = []
-        for i, (mistake, each) in enumerate(alternatives):
-            here = slice(int(places[i][0]), int(places[i][-1]) + 1)
-            those = _from_each_segment(E[:, here], basis, r, ends) if each.from_pose else removed[i]
-            for first, one in zip(later if each.from_pose else [0], those, strict=True):
-                if one is not None:
-                    found.append((mistake, each, trials[mistake.name], first, one))
-        return self._tested(found)
-
-    def _tested(self, found: "list[tuple[Mistake, Alternative, int, int, _Removed]]") -> list[Test]:
-        """Probabilities and deviations of all alternatives at once."""
-        if not found:
-            return []
+            trials[mistake.name] += 2 * len(starts) - 2 if each.from_pose else 1
+        tried = np.array([trials[mistake.name] for mistake, _ in alternatives])
+        tests, count = list[tuple[tuple[int, int], Test]](), 0
         _, _, before, spare = self.solved
-        removes, k = (np.array([getattr(each[4], name) for each in found]) for name in ("squares", "rank"))
-        left = np.maximum(before - removes, 0.0)
-        chances = self.chances(removes, k, left, spare - k)
-        unit = np.sqrt(np.maximum(left / np.maximum(spare - k, 1), 1.0 if self.is_stated else 0.0))
-        return [
-            Test(mistake, each, one.values, unit[i] * one.deviations, one.squares, one.rank, trials,
-                 min(1.0, trials * float(chances[i])), float(left[i]), first)
-            for i, (mistake, each, trials, first, one) in enumerate(found)
-        ]  # fmt: skip
+        for those in removed:
+            left, seen = np.maximum(before - those.squares, 0.0), those.rank > 0
+            count += int(seen.sum())
+            p = tried[those.alternative] * self.chances(
+                those.squares, np.where(seen, those.rank, 1), left, spare - those.rank
+            )
+            for i in np.flatnonzero((p < level) & seen):
+                k, rank, segment = (int(each[i]) for each in (those.alternative, those.rank, those.segment))
+                mistake, each = alternatives[k]
+                unit = np.sqrt(max(left[i] / max(spare - rank, 1), 1.0 if self.is_stated else 0.0))
+                first = int(starts[segment]) if each.from_pose else 0
+                test = Test(
+                    mistake, each, those.values[i], unit * those.deviations[i], float(those.squares[i]), rank,
+                    int(tried[k]), float(p[i]), float(left[i]), first,
+                )  # fmt: skip
+                tests.append(((k, segment), test))
+        return Tested([each for _, each in sorted(tests, key=lambda each: each[0])], count)
+
+    def _removed(self, alternatives: list[Alternative], ends: Integers) -> "list[_Removed]":
+        """What alternatives take out of the squares, those of as many columns together.
+
+        From the first pose on, or from each later segment on; segments end where `ends` says, among poses kept.
+        """
+        from gough.geometry import pose_sums  # noqa: PLC0415 - numba
+
+        widths = np.array([each.columns.shape[2] for each in alternatives])
+        moving = np.array([each.from_pose for each in alternatives])
+        starts = np.cumsum(widths) - widths
+        X, columns, p = self._unknowns
+        E = np.concatenate([each.columns for each in alternatives], axis=2)
+        of = np.repeat(starts, widths)
+        sums = pose_sums.later_products(E, X, self._left, self._weights, columns, p + 1, of, self.kept, ends)
+        by_model, along, gram = sums
+        result = []
+        for width, later in {*zip(widths.tolist(), moving.tolist(), strict=True)}:
+            alike = np.flatnonzero((widths == width) & (moving == later))
+            own = starts[alike][:, None] + np.arange(width)
+            those = slice(1, None) if later else slice(0, 1)
+            absorbed = self.solved.root.T @ by_model[those, :p, own.reshape(-1)[0] : own.reshape(-1)[-1] + 1]
+            absorbed = np.moveaxis(absorbed[..., own - own[0, 0]], 1, 2)  # (segments, alternatives, rank, k)
+            products = gram[those][:, own, :width]
+            size = np.sqrt(np.diagonal(products, axis1=2, axis2=3))
+            left = products - np.swapaxes(absorbed, 2, 3) @ absorbed
+            first, segment = np.tile(alike, len(left)), np.repeat(np.arange(len(gram))[those], len(alike))
+            along_own = along[those][:, own].reshape(-1, width)
+            result.append(_removed(first, segment, left.reshape(-1, width, width), along_own, size.reshape(-1, width)))
+        return result
 
     def chance(self, removes: float, k: int, left: float, spare: int) -> float:
         """Probability that k parameters remove so much by chance.
@@ -361,136 +374,139 @@ class NestedTests:
         from scipy.special import chdtrc, fdtrc  # noqa: PLC0415 - start-up time
 
         some = np.maximum(spare, 1)
+        explained = ((spare <= 0) | (chdtrc(some, left) > LEVEL)) & self.is_stated
+        by_noise = chdtrc(k, removes)
+        if explained.all():
+            return np.asarray(by_noise)
         by_size = np.where(spare < SPARE, 1.0, fdtrc(k, some, (removes / k) / np.maximum(left / some, 1e-300)))
-        if not self.is_stated:
-            return np.asarray(by_size)
-        explained = (spare <= 0) | (chdtrc(some, left) > LEVEL)
-        return np.where(explained, chdtrc(k, removes), by_size)
-
-    @cached_property
-    def solved(self) -> Solved:
-        """The fit of the poses that are kept."""
-        A = self._rows()
-        K = _inverse_root(A[:, :-1])
-        shift = K @ (K.T @ (A[:, :-1].T @ A[:, -1]))
-        left = A[:, -1] - A[:, :-1] @ shift
-        again = K @ (K.T @ (A[:, :-1].T @ left))  # the correction of rounding
-        left = left - A[:, :-1] @ again
-        return Solved(K, shift + again, float(left @ left), self.rows - K.shape[1])
+        return np.where(explained, by_noise, by_size)
 
     @one_blas_thread()
     def without(self, poses: Integers) -> "NestedTests":
         """The same without these poses, by a downdate of the fit where the others determine as much."""
-        rest = replace(self, kept=self.kept[~np.isin(self.kept, poses)])
-        vars(rest).update({name: value for name, value in vars(self).items() if name in {"_whole", "common"}})
+        gone = np.zeros(len(self.residuals), dtype=bool)
+        gone[poses] = True
+        rest = replace(self, kept=self.kept[~gone[self.kept]])
+        vars(rest).update({name: vars(self)[name] for name in {"_unknowns", "_weights", "common"} & vars(self).keys()})
         K, shift, squares, spare = self.solved
         V, e = (each.reshape(len(poses) * self.n, -1) for each in self.spread(poses))
-        e = e[:, 0]
-        U, s, Wt = np.linalg.svd(V, full_matrices=False)
-        gap = 1 - s**2  # eigenvalues of I − V Vᵀ and, for all others 1, of I − VᵀV
+        if len(V) <= V.shape[1]:
+            w, U = np.linalg.eigh(V @ V.T)
+            B = U.T @ V
+        else:
+            U, s, Wt = np.linalg.svd(V, full_matrices=False)
+            w, B = s**2, s[:, None] * Wt
+        gap = 1 - w  # eigenvalues of I − V Vᵀ and, for all others 1, of I − VᵀV
         if not (gap > _REGULAR).all():
             return rest
-        z = U.T @ e
-        left = squares - float(e @ e - z @ z) - float(z @ (z / gap))  # eᵀ (I − V Vᵀ)⁻¹ e is taken out
+        z = U.T @ e[:, 0]
+        left = squares - float((e**2).sum() - z @ z) - float(z @ (z / gap))  # eᵀ (I − V Vᵀ)⁻¹ e is taken out
         if not left > _REGULAR * squares:
             return rest
-        grow, moved = (Wt.T * (1 / np.sqrt(gap) - 1)) @ Wt, Wt.T @ (s * z / gap)
-        vars(rest)["solved"] = Solved(K + K @ grow, shift - K @ moved, left, spare - len(e))
-        if self._spread is not None:
-            whole, r = self._spread
-            vars(rest)["_spread"] = whole + whole @ grow, r + whole @ moved
+        root = np.sqrt(gap)
+        along = K @ B.T
+        vars(rest)["solved"] = Solved(
+            K + (along / (root * (1 + root))) @ B, shift - along @ (z / gap), left, spare - len(e)
+        )
         return rest
 
-    @one_blas_thread()
-    def deleted(self) -> tuple[Array, Array]:
+    def deleted(self) -> tuple[Array, Integers]:
         """By how much the sum of squares decreases without each pose, and the equations that it loses then: (kept,).
 
         rᵀ (I − H)⁻¹ r of the pose, with its part H of the hat matrix: exact for a linear model.
         """
-        removes, dof = np.zeros(len(self.kept)), np.zeros(len(self.kept))
-        for part in np.array_split(np.arange(len(self.kept)), -(-len(self.kept) // _BLOCK)):
-            V, r = self.spread(self.kept[part])
-            left = np.eye(self.n) - V @ np.swapaxes(V, 1, 2)
-            inverse = inverses(np.ascontiguousarray(np.moveaxis(left, 0, 2)))
-            removes[part] = ((inverse * r.T).sum(axis=1) * r.T).sum(axis=0)
-            dof[part] = self.n
-            # 1 / trace of the inverse is a lower bound of the eigenvalues
-            near = np.flatnonzero(~(np.trace(inverse) < 1e6) | ~(np.diagonal(inverse) > 0).all(axis=1))
-            w, Q = np.linalg.eigh(left[near])
-            z = np.einsum("nij,ni->nj", Q, r[near])
+        from gough.geometry import pose_sums  # noqa: PLC0415 - numba
+
+        X, columns, p = self._unknowns
+        M = np.zeros((p + 1, p + 1))
+        M[:p, :p] = self.solved.root @ self.solved.root.T
+        removes, trace = pose_sums.left_out(X, self._left, self.whitener, columns, M, self.kept)
+        dof = np.full(len(removes), self.n)
+        near = np.flatnonzero(~(trace < 1e6))
+        if len(near):
+            V, r = self.spread(self.kept[near])
+            w, Q = np.linalg.eigh(np.eye(self.n) - V @ np.swapaxes(V, 1, 2))
+            z = np.einsum("nij,ni->nj", Q, r)
             seen = w > 1e-6
-            removes[part[near]] = np.where(seen, z**2 / np.where(seen, w, 1.0), 0.0).sum(axis=1)
-            dof[part[near]] = seen.sum(axis=1)
+            removes[near] = np.where(seen, z**2 / np.where(seen, w, 1.0), 0.0).sum(axis=1)
+            dof[near] = seen.sum(axis=1)
         return removes, dof
 
-    @property
-    def squares(self) -> tuple[float, int]:
-        """The whitened sum of squares, and its degrees of freedom."""
-        return self.solved.squares, self.solved.spare
+
+def _shifted(X: Array, f: Array, columns: Integers, shift: Array) -> Array:
+    """Closure errors f (N, chains) after the unknowns are shifted; X and columns are those of `_Unknowns`."""
+    return np.asarray(f - np.einsum("nia,ia->ni", X, np.append(shift, 0.0)[columns]))
 
 
-def _inverse_root(A: Array) -> Array:
-    """K with orthonormal columns A K that span those of A."""
-    size = np.sqrt((A**2).sum(axis=0))
+def _inverse_root(H: Array) -> Array | None:
+    """K with Kᵀ H K = I by Cholesky's factorization; None where H is nearly singular."""
+    size = np.sqrt(H.diagonal())
     size = np.where(size > 0, size, 1.0)
-    scaled = A / size
-    gram = scaled.T @ scaled
-    if len(gram) and np.isfinite(gram).all() and np.linalg.eigvalsh(gram)[0] > _WELL:
-        first = np.linalg.inv(np.linalg.cholesky(gram)).T
-        again = scaled @ first  # orthonormal but for the rounding of the Gram matrix, which a second time removes
-        return np.asarray((first @ np.linalg.inv(np.linalg.cholesky(again.T @ again)).T) / size[:, None])
-    _, s, Vt = np.linalg.svd(scaled, full_matrices=False)
-    seen = s > _RANK * s.max(initial=0.0)
-    return np.asarray((Vt[seen].T / s[seen]) / size[:, None])
+    try:
+        K = np.linalg.inv(np.linalg.cholesky(H / np.outer(size, size))).T
+    except np.linalg.LinAlgError:
+        return None
+    return K / size[:, None] if _WELL * float((K**2).sum()) < 1 else None  # a bound of the smallest eigenvalue
+
+
+class _Unknowns(NamedTuple):
+    """Derivatives of the equations by all that is estimated."""
+
+    of_chains: Array
+    """(N, chains, k): by the unknowns of each chain."""
+    columns: Integers
+    """(chains, k): numbers of these; `size` for parameters that are held."""
+    size: int
+
+
+class Tested(NamedTuple):
+    """Alternatives against the calibrated model."""
+
+    below: list[Test]
+    """Those with a p below the level."""
+    tried: int
+    """How many were tested."""
 
 
 class _Removed(NamedTuple):
-    """What an alternative takes out of the squares."""
+    """What alternatives take out of the squares."""
 
+    alternative: Integers
+    segment: Integers
+    """The first segment in which they count."""
     values: Array
+    """(alternatives, k)."""
     deviations: Array
     """Of the values, at unit noise."""
-    squares: float
-    rank: int
+    squares: Array
+    rank: Integers
 
 
-def _removed(gram: Array, along: Array, size: Array) -> list[_Removed | None]:
-    """From the products of alternatives' columns, without what the model absorbs of them; None where that is all.
+def _removed(alternative: Integers, segment: Integers, gram: Array, along: Array, size: Array) -> _Removed:
+    """From the products of alternatives' columns, without what the model absorbs of them; of rank 0 where that is all.
 
     Args:
+        alternative: (alternatives,) their numbers.
+        segment: (alternatives,) their first segments.
         gram: (alternatives, k, k) products of what is left of the columns.
         along: (alternatives, k) their products with the residuals.
         size: (alternatives, k) lengths of the whole columns.
     """
+    from gough.geometry import pose_sums  # noqa: PLC0415 - numba
+
     size = np.where(size > 0, size, 1.0)
-    w, Q = np.linalg.eigh(gram / (size[:, :, None] * size[:, None]))
-    seen = w > _VISIBLE**2
-    inverse = np.where(seen, 1 / np.sqrt(np.where(seen, w, 1.0)), 0.0)
-    z = (np.swapaxes(Q, 1, 2) @ (along / size)[..., None])[..., 0] * inverse
-    values = -(Q @ (z * inverse)[..., None])[..., 0] / size
-    deviations = np.sqrt(((Q * inverse[:, None]) ** 2).sum(axis=2)) / size
-    squares, rank = (z**2).sum(axis=1), seen.sum(axis=1)
-    return [
-        _Removed(values[i], deviations[i], float(squares[i]), int(rank[i])) if rank[i] else None for i in range(len(z))
-    ]
-
-
-def _from_each_segment(E: Array, basis: Array, r: Array, ends: Integers) -> list[_Removed | None]:
-    """Columns that count from the second, third, … segment on."""
-    own = [slice(a, b) for a, b in pairwise(ends.tolist())]
-    if len(own) < 2:
-        return []
-    alike = len(set(np.diff(ends).tolist())) == 1
-
-    def later(X: Array) -> Array:
-        """EᵀX over the later segments, from each on."""
-        if alike:
-            A, B = (each[: ends[-1]].reshape(len(own), -1, each.shape[1]) for each in (E, X))
-            products = np.swapaxes(A, 1, 2) @ B
-        else:
-            products = np.array([E[part].T @ X[part] for part in own])
-        return np.asarray(np.cumsum(products[:0:-1], axis=0)[::-1])
-
-    grams, along, absorbed = later(E), later(r[:, None])[..., 0], later(basis)
-    size = np.sqrt(np.diagonal(grams, axis1=1, axis2=2))
-    return _removed(grams - absorbed @ np.swapaxes(absorbed, 1, 2), along, size)
+    scaled, along = gram / (size[:, :, None] * size[:, None]), along / size
+    inverse = np.moveaxis(scaled, 0, 2).copy(order="C")
+    pose_sums.invert(inverse)
+    inverse = np.moveaxis(inverse, 2, 0)
+    rank = np.full(len(size), size.shape[1])
+    variances = np.diagonal(inverse, axis1=1, axis2=2)
+    bad = np.flatnonzero(~(variances.sum(axis=1) < _VISIBLE**-2) | ~(variances > 0).all(axis=1))
+    if len(bad):
+        w, Q = np.linalg.eigh(scaled[bad])
+        seen = w > _VISIBLE**2
+        rank[bad] = seen.sum(axis=1)
+        inverse[bad] = (Q * np.where(seen, 1 / np.where(seen, w, 1.0), 0.0)[:, None]) @ np.swapaxes(Q, 1, 2)
+    values = -(inverse @ along[..., None])[..., 0]
+    deviations = np.sqrt(np.diagonal(inverse, axis1=1, axis2=2))
+    return _Removed(alternative, segment, values / size, deviations / size, -(values * along).sum(axis=1), rank)

@@ -27,42 +27,59 @@ _FITS = 1e-4
 def outlying(tests: NestedTests, families: int) -> Test | None:
     """The set of poses without which the calibration fits best; None where no pose stands out."""
     before, spare = tests.squares
+    dropped, steps = _in_turn(tests, families)
+    if not steps:
+        return None
+    counts, lefts, rests = (np.array(each) for each in zip(*steps, strict=True))
+    k, removes = spare - rests, before - lefts
+    trials = np.array([_choices(len(tests.kept), m) for m in counts.tolist()])
+    p = np.minimum(1.0, tests.chances(removes, k, lefts, rests) * np.exp(np.minimum(trials, 600.0)))
+    # twice the logarithm of the likelihood, with the deviation that is left, less what the choice costs
+    unit = np.maximum(lefts / np.maximum(rests, 1), 1.0 if tests.is_stated else 1e-300)
+    score = -tests.rows * np.log(unit) - lefts / unit - k * np.log(tests.rows) - 2 * trials
+    score[~(p * families < LEVEL)] = -np.inf
+    i = int(score.argmax())
+    if not score[i] > -np.inf:
+        return None
+    left = float(lefts[i])
+    removed, nothing = float(removes[i]), np.zeros(0)
+    best = Test(
+        OUTLIERS, None, nothing, nothing, removed, int(k[i]), 1, float(p[i]), left, 0, tuple(dropped[: counts[i]])
+    )
+    return _confirmed(tests, best, families)
+
+
+def _in_turn(tests: NestedTests, families: int) -> tuple[list[int], list[tuple[int, float, int]]]:
+    """Poses by how badly they fit, each without those before it; and the fits without the first so many of them."""
+    _, spare = tests.squares
     now = tests
-    dropped: list[int] = []
-    best: tuple[float, int, Test] | None = None
+    dropped, steps = list[int](), list[tuple[int, float, int]]()
     while len(dropped) < max(1, len(tests.kept) // _SHARE):
         removes, dof = now.deleted()
-        order = np.argsort(-removes)
-        worst = [int(now.kept[order[0]])]
-        if len(now.kept) > _MANY:  # one pose hardly moves the others
-            left, rest = now.squares
-            limit = LEVEL / families / len(now.kept)
-            worst = []
-            for k in order[:_AT_ONCE]:
-                if now.chance(removes[k], int(dof[k]) or 1, left - removes[k], rest - int(dof[k])) >= limit:
-                    break
-                worst.append(int(now.kept[k]))
-            if not worst:
+        worst = now.kept[[int(removes.argmax())]]
+        if len(now.kept) > _MANY:
+            worst = _standing_out(now, removes, dof, LEVEL / families / len(now.kept))
+            if not len(worst):
                 break
-        dropped += worst
-        now = now.without(np.array(worst))
+        dropped += worst.tolist()
+        now = now.without(worst)
         left, rest = now.squares
-        if rest <= 0 and not (tests.is_stated and rest == 0):
+        if rest < (0 if tests.is_stated else 1) or spare <= rest:
             break
-        k, m = spare - rest, len(dropped)
-        if k <= 0:
+        steps.append((len(dropped), left, rest))
+        if len(dropped) >= _MOST and len(worst) == 1:
             break
-        trials = _choices(len(tests.kept), m)
-        p = min(1.0, tests.chance(before - left, k, left, rest) * np.exp(min(trials, 600.0)))
-        test = Test(OUTLIERS, None, np.zeros(0), np.zeros(0), before - left, k, 1, p, left, 0, tuple(dropped))
-        # twice the logarithm of the likelihood, with the deviation that is left, less what the choice costs
-        unit = max(left / max(rest, 1), 1.0 if tests.is_stated else 0.0, 1e-300)
-        score = -tests.rows * np.log(unit) - left / unit - k * np.log(tests.rows) - 2 * trials
-        if p * families < LEVEL and (best is None or score > best[0]):
-            best = (score, m, test)
-        if m >= _MOST and len(worst) == 1:
-            break
-    return None if best is None else _confirmed(tests, best[2], families)
+    return dropped, steps
+
+
+def _standing_out(tests: NestedTests, removes: Array, dof: Integers, limit: float) -> Integers:
+    """Poses without each of which the fit is much better: of many poses one hardly moves the others."""
+    order = np.argsort(-removes)[:_AT_ONCE]
+    left, rest = tests.squares
+    k = dof[order]
+    chances = tests.chances(removes[order], np.maximum(k, 1), left - removes[order], rest - k)
+    fits = np.flatnonzero(chances >= limit)
+    return tests.kept[order[: fits[0] if len(fits) else len(order)]]
 
 
 def _choices(n: int, m: int) -> float:

@@ -10,7 +10,8 @@ from gough.geometry.mistake import Fitted
 def at_base(fitted: Fitted) -> Array:
     """(N, chains, 6): by a shift and a turn of measured poses about the mean position, seen from the base."""
     p = fitted.poses.position
-    return _moved(fitted.by_pose, np.broadcast_to(np.eye(3), (len(p), 3, 3)), p - p.mean(axis=0))
+    turn = fitted.by_pose[..., 3:] - fitted.by_pose[..., :3] @ cross_matrix(p - p.mean(axis=0))
+    return np.concatenate([fitted.by_pose[..., :3], turn], axis=2)
 
 
 def at_platform(fitted: Fitted) -> Array:
@@ -18,8 +19,3 @@ def at_platform(fitted: Fitted) -> Array:
     R = fitted.poses.rotation
     assert R is not None
     return np.concatenate([fitted.by_pose[..., :3] @ R, fitted.by_pose[..., 3:] @ R], axis=2)
-
-
-def _moved(by_pose: Array, R: Array, arm: Array) -> Array:
-    turn = -by_pose[..., :3] @ cross_matrix(arm) + by_pose[..., 3:]
-    return np.concatenate([by_pose[..., :3] @ R, turn], axis=2)

@@ -92,4 +92,4 @@ def load(source: str, n_steps: int) -> NativeKernel:
 
 
 def _pointers(arrays: Sequence[Array]) -> _Pointers:
-    return (ctypes.c_void_p * max(len(arrays), 1))(*(array.ctypes.data for array in arrays))
+    return (ctypes.c_void_p * max(len(arrays), 1))(*(array.__array_interface__["data"][0] for array in arrays))

@@ -7,7 +7,7 @@ the library: so a robot is always an object.
 from collections.abc import Mapping
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import partial
+from functools import cache, partial
 from inspect import getattr_static
 from pathlib import Path
 from typing import Any
@@ -79,8 +79,12 @@ def finite_parameters(robot: KinematicModel, values: Any, what: str = "parameter
 
 def _is(value: Any, protocol: type) -> bool:
     """Has the value all members of a protocol? Properties are not evaluated: some build a mechanism."""
-    members = (name for name in dir(protocol) if not name.startswith("_"))
-    return not isinstance(value, type) and all(_has(value, name) for name in members)
+    return not isinstance(value, type) and all(_has(value, name) for name in _members(protocol))
+
+
+@cache
+def _members(protocol: type) -> tuple[str, ...]:
+    return tuple(name for name in dir(protocol) if not name.startswith("_"))
 
 
 def _has(value: Any, name: str) -> bool:

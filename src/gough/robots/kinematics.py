@@ -22,6 +22,8 @@ HEADING = 5
 _STEPS = 60
 _SMALL = 1e-11
 """A step below this (m, rad) ends the search: what remains is its square."""
+_REGULAR = 1e12
+"""Condition of the derivatives by the pose, below which a step is taken."""
 _PIECES = (1, 8, 40)
 """The way from the guess's readings to those asked for is cut in so many pieces, until the search arrives."""
 
@@ -298,9 +300,17 @@ class PoseFinder:
         f = evaluate_chains(self.derivatives, self.columns, parameters, PlatformPoses(p, R), readings)
         free = list(self.freedoms)
         J, r = f["by_pose"][..., free], f["residual"]
-        good = np.asarray(np.isfinite(J).all(axis=(1, 2)) & np.isfinite(r).all(axis=1))
-        good[good] = np.linalg.cond(J[good]) < 1e12
         step = np.zeros((len(p), 6))
+        try:
+            inverse = np.linalg.inv(J)
+        except np.linalg.LinAlgError:
+            inverse = np.full_like(J, np.inf)
+        squares = (J**2).sum(axis=(1, 2)) * (inverse**2).sum(axis=(1, 2))  # at least those of the condition
+        if (squares < _REGULAR**2).all() and np.isfinite(r).all():
+            step[:, free] = -(inverse @ r[..., None])[..., 0]
+            return step, np.ones(len(p), dtype=bool)
+        good = np.asarray(np.isfinite(J).all(axis=(1, 2)) & np.isfinite(r).all(axis=1))
+        good[good] = np.linalg.cond(J[good]) < _REGULAR
         step[np.flatnonzero(good)[:, None], free] = -np.linalg.solve(J[good], r[good][..., None])[..., 0]
         return step, good
 

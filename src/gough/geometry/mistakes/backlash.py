@@ -34,8 +34,8 @@ class Backlash(Mistake):
     def columns(self, fitted: Fitted) -> Iterator[Alternative]:
         """Half the play, with the sign of the travel."""
         signs = travel(fitted.poses.readings)
-        for chain in range(fitted.n):
-            words = partial(_words, fitted.model.chains[chain], fitted.model.reading_unit)
+        for chain, name in enumerate(fitted.model.chains):
+            words = partial(_words, name, fitted.model.reading_unit)
             yield Alternative(fitted.of_chain(chain, signs[:, chain]), words, chain)
 
     def make(self, campaign: Campaign, size: float, rng: np.random.Generator) -> Poses:

@@ -23,11 +23,9 @@ class Gain(Mistake):
     def columns(self, fitted: Fitted) -> Iterator[Alternative]:
         """The reading about its mean; the rest is a zero."""
         q = fitted.poses.readings
-        for chain in range(fitted.n):
+        for chain, name in enumerate(fitted.model.chains):
             values = q[:, chain] - q[:, chain].mean()
-            yield Alternative(
-                fitted.of_chain(chain, values), partial(_words, fitted.model.chains[chain]), chain, largest=0.7
-            )
+            yield Alternative(fitted.of_chain(chain, values), partial(_words, name), chain, largest=0.7)
 
     def make(self, campaign: Campaign, size: float, rng: np.random.Generator) -> Poses:
         """One chain's readings are too large or too small."""

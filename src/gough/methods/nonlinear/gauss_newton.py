@@ -12,6 +12,7 @@ from gough.estimates import Estimate, Method, Status
 from gough.methods.statistical.gauss_markov import GaussMarkov
 from gough.methods.statistical.whitening import Unweighted, Whitening, stated
 from gough.problem import LinearProblem, NonlinearProblem
+from gough.region import ConfidenceEllipsoid
 
 _ROUNDING = 1000 * np.finfo(float).eps
 """Steps below this part of θ are rounding: data without noise have σ so small that no step is small against it."""
@@ -43,7 +44,9 @@ class GaussNewton:
             answer = self.of.estimate(tangent)
             if answer.status is Status.SINGULAR:
                 return without_nuisances(problem, replace(answer, method=written(self)))
-            spread = answer.region.hull().width / 2
+            region = answer.region
+            joint = isinstance(region, ConfidenceEllipsoid)
+            spread = region.half_widths if joint else region.hull().width / 2
             step = answer.value - theta[free]
             if (abs(step) > spread).any():
                 step *= _shortened(problem, tangent, theta, free, step)

@@ -99,7 +99,7 @@ def analyze(R: Array, names: tuple[str, ...], *, n_rows: int, rtol: float | None
     base = _regroup(R, norms, kept, names, tolerance)
     values, directions = spectrum if rank in {0, p} else np.linalg.svd(scaled[:, kept], full_matrices=False)[1:]
     involved = np.array([b.coefficients for b in base]).reshape(rank, p) != 0
-    alone = {int(np.flatnonzero(row)[0]) for row in involved if row.sum() == 1}
+    alone = set(involved[involved.sum(axis=1) == 1].argmax(axis=1).tolist()) if p else set()
     return Identifiability(
         names=names,
         rank=rank,

@@ -72,8 +72,11 @@ def solve(problem: LinearProblem, whiten: Whitening, *, rtol: float | None) -> S
     analysis = analyze(A, names, n_rows=problem.n_rows, rtol=rtol)
     kept = np.array(analysis.kept, dtype=int)
     scale = np.linalg.norm(A[:, kept], axis=0)
-    Q, S = np.linalg.qr(A[:, kept] / scale)
-    values = np.linalg.solve(S, Q.T @ z) / scale if len(kept) else np.zeros(0)
+    S, reduced = A[:, kept] / scale, z
+    if len(S) > len(kept) or prior is not None:  # else it is a triangle already
+        Q, S = np.linalg.qr(S)
+        reduced = Q.T @ z
+    values = np.linalg.solve(S, reduced) / scale if len(kept) else np.zeros(0)
     limited: tuple[str, ...] = ()
     if analysis.is_full_rank and len(free):
         values, limited = _within(unknowns.bounds.project(free.tolist()), A, z, values, names)

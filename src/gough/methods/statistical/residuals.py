@@ -57,13 +57,15 @@ class Fitted:
 
     def orthonormal(self, rows: slice) -> Array:
         """Rows of A T."""
-        regressor = self.problem.W if self.directions is None else self.directions
-        return self.whiten(rows, regressor[rows][:, self.columns]) @ self.inverse_root
+        return self.whiten(rows, self._regressor(rows)) @ self.inverse_root
 
     def effect(self, rows: slice, z: Array) -> Array:
         """Rows of A T z."""
-        regressor = self.problem.W if self.directions is None else self.directions
-        return self.whiten(rows, regressor[rows][:, self.columns] @ (self.inverse_root @ z))
+        return self.whiten(rows, self._regressor(rows) @ (self.inverse_root @ z))
+
+    def _regressor(self, rows: slice) -> Array:
+        regressor = (self.problem.W if self.directions is None else self.directions)[rows]
+        return regressor if len(self.columns) == regressor.shape[1] else regressor[:, self.columns]
 
 
 @dataclass(frozen=True, eq=False)
@@ -443,25 +445,37 @@ def _covariance_of_errors(fit: Fitted, sums: _ResidualSums, rho: Array) -> Array
     if n * k * len(rho) * 200 < fit.problem.n_rows:
         return sums.cross / (present * (1 - k / fit.problem.n_rows))  # what is left to correct is below half a percent
     taps = np.repeat(_shaping_filters(rho[None]), n, axis=1)
-    F, G = np.zeros((n * k, n * k)), np.zeros((n * k, n * k))
+    F, G = np.zeros((2, n * k, n * k))
     for block in with_past(fit.problem, fit.whiten, fit.orthonormal, len(taps) - 1, flush=True):
         plain = block[len(taps) - 1 :].reshape(-1, n * k)
         G += plain.T @ plain
         if len(taps) > 1:
             shaped = filtered(block, taps).reshape(-1, n * k)
             F += shaped.T @ shaped
-    F = F if len(taps) > 1 else G
-    F4, G4 = (M.reshape(n, k, n, k).transpose(0, 2, 1, 3) for M in (F, G))  # [a, b] is a k × k matrix
-    trace = np.trace(F4, axis1=2, axis2=3)
+    G4 = G.reshape(n, k, n, k).transpose(0, 2, 1, 3).reshape(n * n, k * k)  # row [a, b] is a k × k matrix
+    F4 = F.reshape(n, k, n, k).transpose(0, 2, 1, 3).reshape(n * n, k * k) if len(taps) > 1 else G4
+    trace = F4[:, :: k + 1].sum(axis=1).reshape(n, n)
     one = np.eye(n)
     # tr(F_ab G_hg) is the sum over the entries of F_ab times those of G_gh = G_hgᵀ
-    expected = (G4.reshape(n * n, -1) @ F4.reshape(n * n, -1).T).reshape(n, n, n, n)
+    expected = (G4 @ F4.T).reshape(n, n, n, n)
     expected -= np.einsum("ga,hb->ghab", one, trace) + np.einsum("hb,ag->ghab", one, trace)
     expected += np.einsum("ga,hb,gh->ghab", one, one, present)
-    C = np.linalg.lstsq(expected.reshape(n * n, n * n), sums.cross.reshape(-1), rcond=1e-6)[0].reshape(n, n)
+    C = _least_squares(expected.reshape(n * n, n * n), sums.cross.reshape(-1), rcond=1e-6).reshape(n, n)
     values, vectors = np.linalg.eigh((C + C.T) / 2)
     result: Array = (vectors * np.maximum(values, 0)) @ vectors.T
     return result
+
+
+def _least_squares(A: Array, b: Array, *, rcond: float) -> Array:
+    """As `numpy.linalg.lstsq` of a square matrix, without a singular value decomposition where none is cut off."""
+    try:
+        inverse = np.linalg.inv(A)
+    except np.linalg.LinAlgError:
+        inverse = np.full_like(A, np.inf)
+    if float(np.linalg.norm(A) * np.linalg.norm(inverse)) * rcond < 1:
+        x = inverse @ b
+        return np.asarray(x + inverse @ (b - A @ x))
+    return np.asarray(np.linalg.lstsq(A, b, rcond=rcond)[0])
 
 
 def _without_fit_bias(fit: Fitted, lagged: Array, pairs: Array) -> Array:
@@ -564,6 +578,10 @@ def with_past(
         values = values.reshape(len(values), -1)
         positions = problem.groups.positions(rows)
         first, last = int(positions[0]) // n, int(positions[-1]) // n
+        if past == 0 and len(values) == (last - first + 1) * n:  # nothing is missing, and nothing rings
+            history = None
+            yield values.reshape(-1, n, values.shape[1])
+            continue
         if history is not None and first - next_sample > past:
             if past:
                 yield _ringing(history)
@@ -590,9 +608,13 @@ class LaggedSums:
     def __init__(self, past: int) -> None:
         self._past = past
         self._spectra: dict[int, npt.NDArray[np.complex128]] = {}
+        self._squares: list[Array] = []
 
     def add(self, block: Array) -> None:
         """Count the block's own samples: `block` (past + samples, columns) begins with its past."""
+        if self._past == 0:
+            self._squares.append((block**2).sum(axis=0))
+            return
         size = fast_length(len(block) + self._past)
         own = np.fft.rfft(block[self._past :], size, axis=0)
         spectrum = own * np.conj(np.fft.rfft(block, size, axis=0))
@@ -600,6 +622,8 @@ class LaggedSums:
 
     def total(self) -> Array:
         """(columns, past + 1)."""
+        if self._past == 0:
+            return np.sum(self._squares, axis=0)[:, None]
         # own samples begin at 0 and not at `past`, so that lag l stands at l − past
         lags = np.arange(-self._past, 1)
         return np.sum([np.fft.irfft(S, size, axis=0)[lags] for size, S in self._spectra.items()], axis=0).T

@@ -12,6 +12,11 @@ from gough.core.errors import AssumptionError
 from gough.noise import Gaussian
 from gough.problem import Groups, LinearProblem
 
+_MANY = 32
+"""Samples from which on …"""
+_SMALL = 12
+"""… roots of matrices up to this size are found by Jacobi's rotations, many at once."""
+
 
 class Whitening(Protocol):
     """Multiplies rows by a square root of the inverse covariance."""
@@ -110,7 +115,12 @@ class BySample:
 def inverse_root(C: Array) -> Array:
     """K^(-1/2) D⁻¹ of covariances C = D K D (…, n, n): the symmetric root of the correlation treats all rows alike."""
     deviations = np.sqrt(np.diagonal(C, axis1=-2, axis2=-1))
-    values, vectors = np.linalg.eigh(C / (deviations[..., None] * deviations[..., None, :]))
+    K = C / (deviations[..., None] * deviations[..., None, :])
+    if K.ndim == 3 and len(K) >= _MANY and K.shape[1] <= _SMALL:
+        from gough.methods.statistical import sample_roots  # noqa: PLC0415 - numba
+
+        return np.asarray(sample_roots.inverse_roots(K) / deviations[..., None, :])
+    values, vectors = np.linalg.eigh(K)
     root: Array = (vectors / np.sqrt(values)[..., None, :]) @ np.swapaxes(vectors, -1, -2)
     return root / deviations[..., None, :]
 
