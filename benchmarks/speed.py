@@ -128,7 +128,7 @@ def likelihood() -> Iterator[Row]:
 def calibrations() -> Iterator[Row]:
     rng = np.random.default_rng(1)
     covariance = np.diag(np.concatenate([calibration.POSITION, calibration.ANGLE, calibration.READING]) ** 2)
-    for n, before in ((64, ("31 ×", "0.8 ×")), (704, ("47 ×", "1.8 ×"))):
+    for n, before in ((64, ("38 ×", "2.7 ×")), (704, ("46 ×", "5.3 ×"))):
         readings = np.resize(calibration.EXTREMAL, (n, 6))
         poses: Poses = calibration.measured(calibration.truth(rng), readings, rng)[1]
         problem = geometric(calibration.ROBOT, poses)
