@@ -28,10 +28,11 @@ test: $(VENV)/.ready-test
 
 # all tests with the oldest versions that pyproject.toml allows of what gough imports itself; such versions may use what
 # newer ones of their own dependencies deprecate
-test-lowest:
+test-lowest: $(PROOFS)
 	$(PYTHON) -m venv --clear $(VENV)-lowest
 	$(PYTHON) scripts/lowest.py > $(VENV)-lowest/constraints.txt
 	$(VENV)-lowest/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(VENV)-lowest/constraints.txt --editable '.[test]'
+	$(if $(PROOFS),install $(BIN)/gough-proof-check $(VENV)-lowest/bin/gough-proof-check)
 	$(VENV)-lowest/bin/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -W default::DeprecationWarning $(TESTS)
 
 check: $(VENV)/.ready-test

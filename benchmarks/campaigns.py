@@ -273,6 +273,20 @@ def rivals(function, count: int, ledger: Path):
                     yield name, min(best)
 
 
+def processor_time() -> float:
+    """Of this process and of the processes that it has started and that still run, in seconds."""
+    return sum(sum(each.cpu_times()[:2]) for each in [psutil.Process(), *psutil.Process().children(recursive=True)])
+
+
+def processor_times(count: int, ledger: Path):
+    """Processor time of `count` empty tasks on two warm processes, by library; nothing else runs."""
+    tasks = {str(k): (k,) for k in range(count)}
+    with Processes(2) as processes:
+        yield "gough, with ledger", lambda: Campaign(nothing, tasks).run(ledger, executor=processes)
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
+        yield "concurrent.futures", lambda: [f.result() for f in [pool.submit(nothing, k) for k in range(count)]]
+
+
 def overhead(given: argparse.Namespace) -> None:
     with TemporaryDirectory() as place:
         ledger, count = Path(place, "a.jsonl"), given.tasks
@@ -281,6 +295,15 @@ def overhead(given: argparse.Namespace) -> None:
         each = (time.perf_counter() - began) / count, (time.process_time() - spent) / count
         wall, processor = (f"{1e3 * seconds:.3f} ms" for seconds in each)
         print(f"  {count} empty tasks, this process, with ledger: {wall}, processor {processor}")
+        for name, call in processor_times(count, ledger):
+            spent = []
+            for _ in range(4):  # the first warms
+                ledger.unlink(missing_ok=True)
+                began = processor_time()
+                call()
+                spent.append(processor_time() - began)
+            each = 1e3 * min(spent[1:]) / count
+            print(f"  {count} empty tasks, two processes, {name}: processor {each:.3f} ms per task, workers included")
         for name, seconds in rivals(nothing, count, ledger):
             print(f"  {count} empty tasks, {name}: {1e3 * seconds / count:.3f} ms per task", flush=True)
 

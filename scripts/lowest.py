@@ -17,9 +17,7 @@ def constraints(project: dict[str, object]) -> list[str]:
     for line in requirements:
         found = re.match(r"([A-Za-z0-9_.-]+)(?:\[[^]]*\])?>=([0-9.]+)", line)
         if found and found[1] not in TOOLS:
-            pinned[found[1].lower()] = (
-                f"{found[1]}=={found[2]}.*" if found[2].count(".") < 2 else f"{found[1]}=={found[2]}"
-            )
+            pinned[found[1].lower()] = f"{found[1]}=={found[2]}"
     return sorted(pinned.values())
 
 

@@ -118,9 +118,9 @@ target = "unknown"
     np.testing.assert_allclose(one.sigma[:, range(3), range(3)], np.tile((U / 2) ** 2, (N, 1)), rtol=1e-9)
     # the spread of rotations whose angles scatter, by scipy
     rng = np.random.default_rng(0)
-    angles = Rotation.from_matrix(one.rotation[7]).as_euler("xyz")
+    angles = Rotation.from_matrix(one.rotation[7].copy()).as_euler("xyz")
     drawn = Rotation.from_euler("xyz", angles + rng.normal(0, 0.5e-4, (20000, 3)))
-    turns = (drawn * Rotation.from_matrix(one.rotation[7]).inv()).as_rotvec()
+    turns = (drawn * Rotation.from_matrix(one.rotation[7].copy()).inv()).as_rotvec()
     np.testing.assert_allclose(one.sigma[7, 3:, 3:], np.cov(turns.T), atol=0.03 * 2.5e-9)
     # by [poses] the same numbers
     columns = dict(zip("xyz", "XYZ", strict=True)) | {f"e{i}": f"R{axis}" for i, axis in enumerate("xyz", 1)}

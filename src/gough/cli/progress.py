@@ -1,7 +1,7 @@
 """Progress bars for long computations, on stderr."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from math import inf
 
@@ -33,11 +33,12 @@ class _Time(ProgressColumn):
 
 @contextmanager
 def progress_bar() -> Iterator[Progress]:
-    """A progress bar that is erased at the end and hidden where stderr is not a terminal."""
+    """A progress bar that is erased at the end; nothing at all is written where stderr is not a terminal."""
     screen = console(stderr=True)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), _Time())
+    progress = Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal)
     with (
-        Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as progress,
+        nullcontext() if progress.disable else progress,  # rich before 14.3 ends also a disabled bar with an empty line
         showing_compilation(partial(_compilation, progress)),
     ):
         yield progress

@@ -1,5 +1,6 @@
 """Validation of arrays: real numbers that doubles hold exactly, owned by gough and read-only."""
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from decimal import Decimal
@@ -132,15 +133,23 @@ def _numbers(value: Any, what: str) -> tuple[Array, bool]:
     raise InputError(f"{what} must be {reasons.get(kind, 'an array of real numbers, but it cannot be read as one')}")
 
 
+def is_masked_array(value: Any) -> bool:
+    """Whether `value` is a masked array; there is none where nobody has loaded `numpy.ma`.
+
+    It is not loaded here: it would be in the rounding mode of the caller, in which old NumPy misjudges float types.
+    """
+    return "numpy.ma" in sys.modules and isinstance(value, np.ma.MaskedArray)
+
+
 def _refuse_masks(value: Any, what: str) -> None:
-    if isinstance(value, np.ma.MaskedArray):
+    if is_masked_array(value):
         masked = np.argwhere(np.ma.getmaskarray(value))
         if masked.size or (value.ndim == 0 and bool(np.ma.getmaskarray(value))):
             place = _place(tuple(masked[0].tolist())) if masked.size else ""
             raise InputError(f"{what}{place} is masked: leave those rows out, or fill them with a number")
     elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
         for one in value:
-            if isinstance(one, Sequence | np.ma.MaskedArray):
+            if isinstance(one, Sequence) or is_masked_array(one):
                 _refuse_masks(one, what)
 
 

@@ -22,7 +22,7 @@ import ival
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gough.core.arrays import Array, Mask
+from gough.core.arrays import Array, Mask, is_masked_array
 from gough.core.errors import InputError, require
 
 Number: TypeAlias = ArrayLike | Fraction | Decimal
@@ -52,7 +52,7 @@ class Interval:
     _of: Any
 
     def __init__(self, lower: Number, upper: Number | None = None) -> None:
-        masked = any(isinstance(end, np.ma.MaskedArray) and np.ma.is_masked(end) for end in (lower, upper))
+        masked = any(is_masked_array(end) and np.ma.is_masked(end) for end in (lower, upper))
         require(not masked, "an interval has masked ends: leave them out, or fill them with a number")
         try:
             self._of = ival.Interval(lower, upper)

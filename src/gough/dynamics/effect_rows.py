@@ -9,6 +9,7 @@ import numpy as np
 
 from gough.core.arrays import Array, Integers
 from gough.data import MeasuredMotion
+from gough.dynamics import fisher
 from gough.dynamics.cause import Cause, Hidden
 from gough.dynamics.effect import REGRESSOR, Columns, Effect, Excitation
 from gough.dynamics.excitation import excitation_of, model_efforts, through_low_pass
@@ -219,8 +220,6 @@ class EffectRows:
 
     def _p_of_blocks(self, U: Array, z: Array, after: Array) -> float:
         """Probability of z = Uᵀ r by the scatter of its parts between blocks of time, by Hotelling's test."""
-        from scipy.special import fdtrc  # noqa: PLC0415 - start-up time
-
         k = U.shape[1]
         if not k:
             return 0.0
@@ -233,7 +232,7 @@ class EffectRows:
             T = float(z @ np.linalg.solve(omega + 1e-12 * np.trace(omega) / k * np.eye(k), z))
         except np.linalg.LinAlgError:
             return 0.0
-        return float(fdtrc(k, n - k, max(T, 0.0) * (n - k) / (k * (n - 1))))
+        return float(fisher.above(k, n - k, max(T, 0.0) * (n - k) / (k * (n - 1))))
 
     @cached_property
     def _n_blocks(self) -> int:

@@ -10,6 +10,7 @@ from gough.core.arrays import Array, array
 from gough.core.errors import require
 from gough.core.intervals import Interval
 from gough.core.text import number, percent
+from gough.dynamics import fisher
 from gough.estimates import Estimate, Status, estimate
 from gough.methods import LeastSquares, LinearHull
 from gough.noise import Bounded, Gaussian
@@ -158,8 +159,6 @@ def _curvature(V: Array, torque: Array) -> tuple[float, float]:
 
     NaN and 1 where there are too few different voltages for a cubic.
     """
-    from scipy.special import fdtrc  # noqa: PLC0415 - start-up time
-
     n, distinct = len(V), len(np.unique(V))
     degree = min(distinct - 1, _CUBIC - 1)
     if degree < 2 or n <= degree + 1:
@@ -173,4 +172,4 @@ def _curvature(V: Array, torque: Array) -> tuple[float, float]:
     if curve <= spare * (1e-14 * size) ** 2:  # nothing but rounding is left of either
         return deviation, 0.0 if deviation > 1e-10 else 1.0
     F = (line - curve) / (degree - 1) / (curve / spare)
-    return deviation, float(fdtrc(degree - 1, spare, max(F, 0.0)))
+    return deviation, float(fisher.above(degree - 1, spare, max(F, 0.0)))

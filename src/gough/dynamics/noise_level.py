@@ -12,6 +12,7 @@ from gough.core.errors import require
 from gough.core.tables import Cell, Column, Table, table
 from gough.core.text import listed, number, percent
 from gough.data import MeasuredMotion
+from gough.dynamics import fisher
 from gough.dynamics.position_errors import PositionErrors, lags_of, pair_counts
 from gough.dynamics.signs import LEVEL, Sign, chance, p_equals
 from gough.methods.statistical import linear
@@ -94,12 +95,12 @@ class NoiseLevel(ArrayValue):
     @property
     def p_larger(self) -> Array:
         """Probability of a mean square at least as large, if nothing but this noise is left."""
-        return _tail(self.ratio**2 / (1 + self.tolerance), self.residual_dof, self.dof, upper=True)
+        return fisher.above(self.residual_dof, self.dof, self.ratio**2 / (1 + self.tolerance))
 
     @property
     def p_smaller(self) -> Array:
         """Probability of a mean square at most as large."""
-        return _tail(self.ratio**2 * (1 + self.tolerance), self.residual_dof, self.dof, upper=False)
+        return fisher.below(self.residual_dof, self.dof, self.ratio**2 * (1 + self.tolerance))
 
     @property
     def sign(self) -> Sign:
@@ -209,16 +210,6 @@ _WHENCE: Mapping[str, str] = {
     REPEATS: "from the repeats",
     ABOVE_THE_BAND: "from the spectrum above the band of the motion",
 }
-
-
-def _tail(ratio: Array, dof: Array, level_dof: Array, *, upper: bool) -> Array:
-    """Probability of Fisher's distribution, of χ² where the level is known exactly."""
-    from scipy.special import chdtr, chdtrc, fdtr, fdtrc  # noqa: PLC0415 - start-up time
-
-    exact = chdtrc(dof, ratio * dof) if upper else chdtr(dof, ratio * dof)
-    finite = np.where(np.isfinite(level_dof), level_dof, 1.0)
-    estimated = fdtrc(dof, finite, ratio) if upper else fdtr(dof, finite, ratio)
-    return np.asarray(np.where(np.isfinite(level_dof), estimated, exact))
 
 
 def stated_sigma(sigma: float | Sequence[float] | Array | None, names: tuple[str, ...], what: str) -> Array | None:

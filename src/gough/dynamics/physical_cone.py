@@ -22,6 +22,7 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.text import short_labels
+from gough.dynamics import fisher
 from gough.dynamics.signs import LEVEL
 from gough.estimates import Estimate
 from gough.methods.statistical.identifiability import Identifiability
@@ -171,7 +172,7 @@ class PhysicalCone:
             singles.append((d, half, float(d @ beta), sigma))
         white = whitening(V)
         A, b = white @ self.C, white @ beta
-        dof = len(b) - _rank(A[:, self.free])
+        dof = len(b) - rank(A[:, self.free])
         distance, residual = self._distance(A, b) if dof else (0.0, np.zeros(len(b)))
         return PhysicalTest(answer, region.dof, tuple(singles), distance, dof, white.T @ residual)
 
@@ -278,7 +279,8 @@ def whitening(V: Array) -> Array:
     return np.asarray(vectors.T / np.sqrt(values)[:, None] / sigma)
 
 
-def _rank(A: Array) -> int:
+def rank(A: Array) -> int:
+    """The rank of a matrix, which may have no rows or no columns."""
     return int(np.linalg.matrix_rank(A)) if A.size else 0
 
 
@@ -354,13 +356,9 @@ class PhysicalTest:
 
     @property
     def _p_distance(self) -> float:
-        from scipy.special import chdtrc, fdtrc  # noqa: PLC0415 - start-up time
-
         if self.dof == 0:
             return 1.0
-        if self.scale_dof == inf:
-            return float(chdtrc(self.dof, self.distance**2))
-        return float(fdtrc(self.dof, self.scale_dof, self.distance**2 / self.dof))
+        return float(fisher.above(self.dof, self.scale_dof, self.distance**2 / self.dof))
 
     def _below(self, value: float, sigma: float) -> float:
         from scipy.special import ndtr, stdtr  # noqa: PLC0415 - start-up time

@@ -16,6 +16,7 @@ from gough.core.arrays import Array, Integers
 from gough.core.tables import Cell, Column, Table, table
 from gough.core.text import listed, number, percent
 from gough.core.threads import one_blas_thread
+from gough.dynamics import fisher
 from gough.dynamics.held_out import BLOCKS, BlockedRows, gain, joined, solved, triangles
 from gough.dynamics.signs import COVERAGE, HELD_OUT, LEVEL, Sign
 from gough.dynamics.validation import Directions, quantile, variance_of_efforts
@@ -347,7 +348,7 @@ class _Residuals:
 
     def score(self) -> HeldOutScore:
         """The numbers that decide, with their probabilities."""
-        from scipy.special import fdtrc, ndtr  # noqa: PLC0415 - start-up time
+        from scipy.special import ndtr  # noqa: PLC0415 - start-up time
 
         z = self.held**2 / self.expected
         f = (self.fitted**2 + self.fitted_variance) / self.noise[self.rows.group]
@@ -356,9 +357,9 @@ class _Residuals:
         by_chance, overlap = spread * len(f) / len(z), self.overlap
         if self.held_rows is self.rows:
             # held-out and fitted squares have the same noise: only what the fits differ by is left to chance
-            chance = float(fdtrc(2 / (_PAIRED * overlap + _NEAR**2), _MANY, ratio))
+            chance = float(fisher.above(2 / (_PAIRED * overlap + _NEAR**2), _MANY, ratio))
         else:
-            chance = float(fdtrc(2 / (by_chance + overlap), 2 / spread, ratio))
+            chance = float(fisher.above(2 / (by_chance + overlap), 2 / spread, ratio))
         # the derivative of a normal interval's coverage by the relative error of its variance
         q = quantile(self.region)
         slope = q * float(np.exp(-(q**2) / 2) / np.sqrt(2 * np.pi))

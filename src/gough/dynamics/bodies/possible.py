@@ -30,7 +30,7 @@ from gough.core.text import listed, number, signs
 from gough.dynamics.bodies.complete import BodyMatrix, CompleteSet, Ellipsoid, complete_set
 from gough.dynamics.bodies.optimality import distance_gap, misfit_gap
 from gough.dynamics.bodies.program import MEASURES, SOLVER, Measure, Programs, Scaled, Solution
-from gough.dynamics.physical_cone import has_base, whitening
+from gough.dynamics.physical_cone import has_base, rank, whitening
 from gough.dynamics.signs import LEVEL, p_equals
 from gough.estimates import Estimate, Status
 from gough.region import ConfidenceEllipsoid, Interval
@@ -451,7 +451,7 @@ def _answer(
         PossibleBody(body.name, margin, _divergence(body, variables), body.is_moved)
         for body, margin in zip(complete.bodies, margins, strict=True)
     )
-    dof = len(beta) - int(np.linalg.matrix_rank(complete.C[:, ~complete.constrained])) if beta.size else 0
+    dof = len(beta) - rank(complete.C[:, ~complete.constrained])
     p = _chance(misfit, dof, region.dof)
     return PossibleBodies(
         method=label,

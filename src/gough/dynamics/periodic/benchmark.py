@@ -17,6 +17,7 @@ from gough.core.errors import InputError, require
 from gough.core.tables import Cell, Table, table
 from gough.core.text import number
 from gough.core.units import squared
+from gough.dynamics import fisher
 from gough.dynamics.periodic.equations import PathEquations
 from gough.dynamics.periodic.motion import RepeatedMotion
 from gough.dynamics.periodic.order import path_order
@@ -258,14 +259,12 @@ def _root(C: Array) -> Array:
 
 def _chance(d: Array, spread: Array, A: Array, dof: float) -> float:
     """Probability of residuals d at least as large, if their covariance is diag(spread) + A Aᵀ and was estimated."""
-    from scipy.special import chdtrc, fdtrc  # noqa: PLC0415 - start-up time
-
     if not len(d):
         return 1.0
     u, B = d / np.sqrt(spread), A / np.sqrt(spread)[:, None]
     pull = B.T @ u  # the inverse by Woodbury's formula
     squares = float(u @ u - pull @ np.linalg.solve(np.eye(B.shape[1]) + B.T @ B, pull))
-    return float(fdtrc(len(d), dof, squares / len(d)) if np.isfinite(dof) else chdtrc(len(d), squares))
+    return float(fisher.above(len(d), dof, squares / len(d)))
 
 
 SHARE = 0.5

@@ -18,6 +18,7 @@ from gough.data import MeasuredMotion, advised_cutoff
 from gough.data.filters import MEMORIES, low_passed, memory
 from gough.data.motion import FullRate
 from gough.data.steps import widened
+from gough.dynamics import fisher
 from gough.dynamics.adequacy import Finding
 from gough.dynamics.bodies.possible import PossibleBodies
 from gough.dynamics.causes import Causes, causes_of
@@ -265,17 +266,13 @@ class IdentifiedRepeats(RobotEstimates):
         Dry friction under position control makes kinks in a path; a series that cannot follow them biases all
         parameters, friction most.
         """
-        from scipy.special import chdtrc, fdtrc  # noqa: PLC0415 - start-up time
-
         n, order = len(self.motion.coordinates), self.order.order
         squares, dof = path_squares(self._fitted_path)
         ratio = float(squares.sum()) / dof
         # autocorrelated errors are fewer independent ones
         memory = 1.0 if self.noise is None else max(1.0, float(self.noise.memory[:n].max()))
-        if self.noise is None:
-            p = float(chdtrc(dof / memory, ratio * dof / memory))
-        else:
-            p = float(fdtrc(dof / memory, self.noise.dof / memory, ratio))
+        noise_dof = np.inf if self.noise is None else self.noise.dof
+        p = float(fisher.above(dof / memory, noise_dof / memory, ratio))
         against = ratio > 1 and p < LEVEL
         test = f"χ²/dof = {ratio:.3g}, p {chance(p) if p <= 1e-12 else f'= {chance(p)}'}"
         if not against:

@@ -144,16 +144,19 @@ class MujocoPlant:
 
 
 def _balanced(mechanism: Mechanism) -> Mechanism:
-    """The mechanism with equal moments of inertia for each body whose own moments no rigid body has."""
+    """The mechanism with other moments of inertia for each body whose own moments no rigid body has."""
     bodies = tuple(
-        body if body.inertia.is_possible else replace(body, inertia=_ball(body.inertia)) for body in mechanism.bodies
+        body if body.inertia.is_possible else replace(body, inertia=_possible(body.inertia))
+        for body in mechanism.bodies
     )
     return replace(mechanism, bodies=bodies)
 
 
-def _ball(inertia: Inertia) -> Inertia:
+def _possible(inertia: Inertia) -> Inertia:
+    """Nearly equal moments, about axes askew to the body: if they were along them, MuJoCo would note so for good."""
     mean = float(np.trace(inertia.matrix)) / 3
-    return replace(inertia, moments=(mean, mean, mean), products=(0.0, 0.0, 0.0))
+    products = (0.01 * mean, 0.02 * mean, 0.03 * mean)
+    return replace(inertia, moments=(mean, mean, mean), products=products, symmetry="none")
 
 
 class PinocchioPlant:
