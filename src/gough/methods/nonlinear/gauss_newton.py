@@ -45,8 +45,7 @@ class GaussNewton:
             if answer.status is Status.SINGULAR:
                 return without_nuisances(problem, replace(answer, method=written(self)))
             region = answer.region
-            joint = isinstance(region, ConfidenceEllipsoid)
-            spread = region.half_widths if joint else region.hull().width / 2
+            spread = region.half_widths if isinstance(region, ConfidenceEllipsoid) else region.hull().width / 2
             step = answer.value - theta[free]
             if (abs(step) > spread).any():
                 step *= _shortened(problem, tangent, theta, free, step)
