@@ -6,7 +6,7 @@ numbers are whole numbers times powers of two.
 
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -124,21 +124,21 @@ Term = tuple[Row, Dyadic, Sequence[int]]
 
 def least_value(
     terms: Sequence[Term],
-    target: tuple[int, int] | None,
+    target: Mapping[int, Dyadic],
     *,
     most: Callable[[int], Dyadic],
     is_square: Callable[[int], bool],
 ) -> Fraction:
-    """The largest v for which ± y ≥ v of a column, or 0 ≥ v, follows: Σ λ (A y − b) ≤ 0 is added, y at its worst.
+    """The largest v for which target·y ≥ v follows: Σ λ (A y − b) ≤ 0 is added, y at its worst.
 
     Each row is A y ≤ b, so that only weights λ ≥ 0 keep the sign of the sum.
     """
     if any(w.n < 0 for _, w, _ in terms):
         raise NotProven("the weight of a row is negative")
-    least = min([0, *(row.exponent + w.e for row, w, _ in terms)])
+    least = min([0, *(x.e for x in target.values()), *(row.exponent + w.e for row, w, _ in terms)])
     sums, value = defaultdict[int, int](int), 0
-    if target is not None:
-        sums[target[0]] = target[1] << -least
+    for column, x in target.items():
+        sums[column] = x.n << (x.e - least)
     for row, w, places in terms:
         spend(2000 + len(row.coefficients) * product_cost(w.n.bit_length(), row.side.bit_length()))
         factor = w.n << (row.exponent + w.e - least)

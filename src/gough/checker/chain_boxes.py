@@ -1,7 +1,7 @@
 """Trees of boxes, each cut by weighted rows of chains: what they leave of a prior, in exact arithmetic."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import accumulate
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from gough.checker.box_rows import Row, least_value
 from gough.checker.chain_proofs import ChainCut, ChainLink, ChainSplit, stages_of
 from gough.checker.chain_questions import ChainQuestion, Equations
-from gough.checker.dyadic import Dyadic
+from gough.checker.dyadic import ZERO, Dyadic
 from gough.checker.limits import spend
 from gough.checker.linear import NotProven
 from gough.checker.words import approximately
@@ -164,17 +164,35 @@ class StageRows:
 
     def proven(self, cut: ChainCut, axis: int) -> Fraction:
         """The largest v for which ± h ≥ v, or 0 ≥ v, follows: Σ λ (A y − b) ≤ 0 is added, and y taken at its worst."""
-        terms = []
-        for number, weight in cut.weights:
-            row, places = self._row(number)
-            terms.append((row, Dyadic.of(weight), places))
-        target = None
+        target: dict[int, Dyadic] = {}
         if cut.side != "empty":
             if not 0 <= axis - self.first < self.size:
                 raise NotProven(f"a box about another {self._space.word} says nothing of '{cut.unknown}'")
             block, own = _located(axis - self.first, self._unknowns)
-            target = self._columns[block] + own, 1 if cut.side == "lower" else -1
+            target[self._columns[block] + own] = Dyadic(1 if cut.side == "lower" else -1, 0)
+        return self.least(cut.weights, target)
+
+    def least(self, weights: Iterable[tuple[int, float]], target: Mapping[int, Dyadic]) -> Fraction:
+        """The largest v for which target·y ≥ v of the columns y follows."""
+        terms = []
+        for number, weight in weights:
+            row, places = self._row(number)
+            terms.append((row, Dyadic.of(weight), places))
         return least_value(terms, target, most=self._most, is_square=self._is_square)
+
+    def columns_of(
+        self, linear: Mapping[int, Dyadic], pairs: Mapping[tuple[int, int], Dyadic]
+    ) -> tuple[dict[int, Dyadic], Dyadic]:
+        """Columns of a form in one chain's unknowns and products, and what products without a column amount to."""
+        (equations,) = self._equations
+        place = {pair: equations.n_unknowns + k for k, pair in enumerate(equations.products)}
+        columns, lost = dict(linear), ZERO
+        for pair, x in pairs.items():
+            if pair in place:
+                columns[place[pair]] = x
+            else:
+                lost += abs(x) * self.radius[pair[0]] * self.radius[pair[1]]
+        return columns, lost
 
     def _most(self, column: int) -> Dyadic:
         if column < self._columns[-1]:

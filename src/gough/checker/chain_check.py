@@ -14,9 +14,11 @@ from gough.checker.chain_proofs import (
     ChainEmpty,
     ChainOutliers,
     ChainWitness,
+    JointEmpty,
     stages_of,
 )
 from gough.checker.chain_questions import ChainQuestion, question_of
+from gough.checker.joint_frames import JointRows, require_empty
 from gough.checker.limits import bounded_work, remade
 from gough.checker.linear import NotProven
 from gough.checker.relaxed import uncovered
@@ -101,6 +103,10 @@ def _checked(
             if not follow(links, space, space.prior()).is_empty:
                 raise NotProven(f"the cuts are right, but they leave a box in which a {words.word} may be")
             return (words.none,), by_rows, None
+        case JointEmpty(links, frames, steps):
+            require_empty(JointRows(space, follow(links, space, space.prior()), frames), steps, words.word)
+            count = sum(map(len, steps)) + sum(len(frame.cuts) for frame in frames)
+            return (words.none,), f"{by_rows}, and of {count} more in coordinates of their own", None
         case ChainWitness() as witness:
             require_fits(witness, space)
             which = "each pose that is not left out" if witness.left_out else "each pose"

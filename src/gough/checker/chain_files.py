@@ -1,7 +1,8 @@
 """Certificates about chains, and the questions they are about, as JSON files in which every number is exact.
 
-Format 3 is written. Format 2 is read too: it had one pair of files for legs ("leg certificate", "platform
-measurements") and another for chains of other robots ("chain certificate", "chain equations", one chain each).
+Format 3 is written, and format 4 for chains in coordinates of their own, which format 3 has not. Format 2 is read: it
+had one pair of files for legs ("leg certificate", "platform measurements") and another for chains of other robots
+("chain certificate", "chain equations", one chain each).
 """
 
 from collections.abc import Sequence
@@ -19,12 +20,15 @@ from gough.checker.chain_proofs import (
     ChainCertificate,
     ChainCut,
     ChainEmpty,
+    ChainFrame,
     ChainLink,
     ChainOutliers,
     ChainProof,
     ChainSplit,
     ChainStage,
     ChainWitness,
+    JointEmpty,
+    NumberedCut,
 )
 from gough.checker.chain_questions import LEG_ARRAYS, ChainQuestion
 from gough.checker.leg_equations import PlatformMeasurements
@@ -39,6 +43,8 @@ from gough.core.sealed import brief, list_of, loaded, numbers, rendered, require
 from gough.region import Box
 
 VERSION = 3
+_JOINT = 4
+"""The format of certificates about chains in coordinates of their own."""
 CERTIFICATE, EQUATIONS = "chain certificate", "chain equations"
 OLD_CERTIFICATE, OLD_MEASUREMENTS = "leg certificate", "platform measurements"
 CERTIFICATES, QUESTIONS = {CERTIFICATE, OLD_CERTIFICATE}, {EQUATIONS, OLD_MEASUREMENTS}
@@ -49,7 +55,8 @@ _SPARSE = ("A", "D", "B", "bend")
 
 def render_chains(certificate: ChainCertificate) -> str:
     """The text of a certificate's file."""
-    head = {"gough": CERTIFICATE, "version": VERSION, "kind": certificate.kind, "problem": certificate.problem}
+    version = _JOINT if isinstance(certificate.proof, JointEmpty) else VERSION
+    head = {"gough": CERTIFICATE, "version": version, "kind": certificate.kind, "problem": certificate.problem}
     about = {"chains": certificate.chains, "more": certificate.more}
     return rendered({**head, **about, **_plain(remade(certificate.proof, CHAIN_PARTS))})
 
@@ -116,12 +123,25 @@ def _plain(proof: ChainProof) -> dict[str, Any]:
     match proof:
         case ChainBound(links) | ChainEmpty(links):
             return {"links": [plain_link(link) for link in links]}
+        case JointEmpty(links, frames, stages):
+            plain_frames = [
+                {
+                    "center": f.center,
+                    "radius": f.radius,
+                    "axes": f.axes,
+                    "inverse": f.inverse,
+                    "cuts": _plain_cuts(f.cuts),
+                }
+                for f in frames
+            ]
+            plain_stages = [_plain_cuts(stage) for stage in stages]
+            return {"links": [plain_link(link) for link in links], "frames": plain_frames, "stages": plain_stages}
         case ChainWitness(values, errors, left_out):
             exhibited = [[plain_number(x) for x in row] for row in errors]
             return {"values": [plain_number(x) for x in values], "errors": exhibited, "left_out": left_out}
         case ChainOutliers(at_least, q, outliers, contradictions):
-            plain = [[plain_link(link) for link in links] for links in contradictions]
-            return {"at_least": at_least, "q": q, "outliers": outliers, "contradictions": plain}
+            several = [[plain_link(link) for link in links] for links in contradictions]
+            return {"at_least": at_least, "q": q, "outliers": outliers, "contradictions": several}
 
 
 def plain_link(link: ChainLink) -> dict[str, Any]:
@@ -131,6 +151,15 @@ def plain_link(link: ChainLink) -> dict[str, Any]:
         return {"split": link.unknown, "at": link.at, **halves}
     cuts = [[cut.unknown, cut.side, cut.bound, *zip(*cut.weights, strict=True)] for cut in link.cuts]
     return {"chain": link.chain, "center": link.center, "radius": link.radius, "cuts": cuts}
+
+
+def _plain_frame(frame: ChainFrame) -> dict[str, Any]:
+    numbers_of = {name: getattr(frame, name) for name in ("center", "radius", "axes", "inverse")}
+    return {**numbers_of, "cuts": _plain_cuts(frame.cuts)}
+
+
+def _plain_cuts(cuts: Sequence[NumberedCut]) -> list[list[Any]]:
+    return [[cut.number, cut.side, cut.bound, *zip(*cut.weights, strict=True)] for cut in cuts]
 
 
 def links_in(data: Any) -> tuple[ChainLink, ...]:
@@ -144,6 +173,7 @@ def _version(data: Any, known: set[str], what: str) -> int:
     require(fits, f'not {what}: no "gough": "{min(known)}"')
     version = data.get("version")
     formats = {_OLD} if data["gough"] in {OLD_CERTIFICATE, OLD_MEASUREMENTS} else {_OLD, VERSION}
+    formats |= {_JOINT} if data["gough"] == CERTIFICATE else set()
     read = " or ".join(map(str, sorted(formats)))
     fits = type(version) is int and version in formats
     require(fits, f"it has format {brief(version)}, but this gough reads format {read}: write it again")
@@ -176,6 +206,9 @@ class _Reader:
             contradictions = tuple(list_of(data["contradictions"], "contradiction", self.links))
             return ChainOutliers(data["at_least"], data["q"], wholes(data["outliers"], "outliers"), contradictions)
         links = self.links(data["links"], "links")
+        if kind == "JointEmpty":
+            frames = tuple(list_of(data["frames"], "frame", _frame))
+            return JointEmpty(links, frames, tuple(list_of(data["stages"], "stage", _numbered)))
         return ChainBound(links) if kind == "ChainBound" else ChainEmpty(links)
 
     @staticmethod
@@ -206,6 +239,24 @@ class _Reader:
         number = data[self._chain]
         chain = None if number is None else wholes([number], f"{what}: {self._chain}")[0]
         return ChainStage(center, radius, tuple(list_of(data["cuts"], f"{what}, cut", _cut)), chain)
+
+
+def _frame(data: Any, what: str) -> ChainFrame:
+    require_keys(data, "chain-frame", what)
+    center, radius = (numbers(data[key], f"{what}: {key}") for key in ("center", "radius"))
+    axes, inverse = (tuple(list_of(data[key], f"{what}: {key}", numbers)) for key in ("axes", "inverse"))
+    return ChainFrame(center, radius, axes, inverse, _numbered(data["cuts"], f"{what}: cuts"))
+
+
+def _numbered(data: Any, what: str) -> tuple[NumberedCut, ...]:
+    return tuple(list_of(data, f"{what}, cut", _numbered_cut))
+
+
+def _numbered_cut(data: Any, what: str) -> NumberedCut:
+    require(isinstance(data, list) and len(data) in {3, 5}, f"{what} must be [number, side, bound, rows, weights]")
+    (number,) = wholes(data[:1], f"{what}: number")
+    same = _cut(["", *data[1:]], what)
+    return NumberedCut(number, same.side, same.bound, same.weights)
 
 
 def _cut(data: Any, what: str) -> ChainCut:

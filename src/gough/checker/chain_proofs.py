@@ -181,8 +181,79 @@ class ChainOutliers:
         require(len(self.contradictions) > 0, "a proof needs at least one contradiction")
 
 
-ChainProof = ChainBound | ChainEmpty | ChainWitness | ChainOutliers
-CHAIN_PARTS = (*get_args(ChainProof), *get_args(ChainLink), ChainCut)
+@dataclass(frozen=True)
+class NumberedCut:
+    """A bound on a quantity that has a number, or a contradiction (side "empty"), proven by weights ≥ 0 on rows.
+
+    Examples:
+        >>> NumberedCut(3, "upper", 0.5, ((7, 1.0),)).side
+        'upper'
+    """
+
+    number: int
+    side: str
+    bound: float
+    """0 for a contradiction."""
+    weights: tuple[tuple[int, float], ...]
+
+    def __post_init__(self) -> None:
+        require(_whole(self.number), f"what a cut bounds has a whole number from 0, not {brief(self.number)}")
+        same = ChainCut("", self.side, self.bound, self.weights)
+        object.__setattr__(self, "bound", same.bound)
+        object.__setattr__(self, "weights", same.weights)
+
+
+@dataclass(frozen=True)
+class ChainFrame:
+    """Coordinates z of a chain, x = center + axes · z, and bounds of them and of what errors of poses multiply.
+
+    The bounds are proven by weighted rows of the chain alone in the box center ± radius: of z_j with the number j, and
+    of 2 d·D for the shared error e of pose k, of S, with the number n + S k + e.
+    """
+
+    center: tuple[float, ...]
+    radius: tuple[float, ...]
+    axes: tuple[tuple[float, ...], ...]
+    """Row i has what each z_j adds to x_i."""
+    inverse: tuple[tuple[float, ...], ...]
+    """About the inverse of `axes`."""
+    cuts: tuple[NumberedCut, ...]
+
+    def __post_init__(self) -> None:
+        for name in ("center", "radius"):
+            object.__setattr__(self, name, doubles(getattr(self, name), f"a {name}"))
+        for name in ("axes", "inverse"):
+            object.__setattr__(self, name, tuple(doubles(row, f"a number of {name}") for row in getattr(self, name)))
+        object.__setattr__(self, "cuts", tuple(self.cuts))
+        n = len(self.center)
+        square = all(len(rows) == n and all(len(row) == n for row in rows) for rows in (self.axes, self.inverse))
+        require(n > 0 and len(self.radius) == n and square, "coordinates are as many as the chain's unknowns")
+        require(all(r >= 0 for r in self.radius), "a radius must not be negative")
+        fits = all(isinstance(cut, NumberedCut) and cut.side != "empty" for cut in self.cuts)
+        require(fits, "the bounds of coordinates are cuts with numbers")
+
+
+@dataclass(frozen=True)
+class JointEmpty:
+    """No chains of the prior are consistent together: links leave a box, and stages in other coordinates nothing."""
+
+    links: tuple[ChainLink, ...]
+    frames: tuple[ChainFrame, ...]
+    """One for each chain."""
+    stages: tuple[tuple[NumberedCut, ...], ...]
+    """Cuts of coordinates, chain after chain, and of errors of poses after them; all of a stage use the box before."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "links", checked_links(self.links))
+        object.__setattr__(self, "frames", tuple(self.frames))
+        object.__setattr__(self, "stages", tuple(map(tuple, self.stages)))
+        require(all(isinstance(frame, ChainFrame) for frame in self.frames), "coordinates are of type ChainFrame")
+        cuts = all(isinstance(cut, NumberedCut) for stage in self.stages for cut in stage)
+        require(cuts, "the cuts of a stage are of type NumberedCut")
+
+
+ChainProof = ChainBound | ChainEmpty | JointEmpty | ChainWitness | ChainOutliers
+CHAIN_PARTS = (*get_args(ChainProof), *get_args(ChainLink), ChainCut, ChainFrame, NumberedCut)
 """All types that a proof about chains is made of."""
 
 
@@ -222,7 +293,7 @@ class ChainCertificate:
         match self.proof:
             case ChainOutliers(contradictions=contradictions):
                 return contradictions
-            case ChainBound(links) | ChainEmpty(links):
+            case ChainBound(links) | ChainEmpty(links) | JointEmpty(links):
                 return (links,)
             case ChainWitness():
                 return ()

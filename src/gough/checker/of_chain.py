@@ -17,6 +17,7 @@ from gough.checker.chain_proofs import (
     ChainSplit,
     ChainStage,
     ChainWitness,
+    JointEmpty,
 )
 from gough.checker.chain_questions import ChainQuestion, question_of
 from gough.checker.linear import NotProven
@@ -64,15 +65,18 @@ def chain_certificate(
 
 
 def empty_certificate(
-    problem: Any, tree: LiftedTree, chains: Sequence[int] = (), more: float = 0.0
+    problem: Any, tree: LiftedTree | JointEmpty, chains: Sequence[int] = (), more: float = 0.0
 ) -> ChainCertificate:
     """Nothing is consistent, readings being uncertain by `more` than stated: all leaves of the tree are empty.
+
+    A `JointEmpty` is taken as it is; `check_chains` checks it.
 
     Raises:
         NotProven: the evidence falls short in exact numbers.
     """
     question, space = _space(problem, chains, more)
-    return _certificate(question, space, ChainEmpty(contradiction(space, tree)), more)
+    proof = tree if isinstance(tree, JointEmpty) else ChainEmpty(contradiction(space, tree))
+    return _certificate(question, space, proof, more)
 
 
 def outlier_certificate(
@@ -162,7 +166,7 @@ def contradiction(space: Space, tree: LiftedTree) -> tuple[ChainLink, ...]:
 
 def _links(space: Space, tree: LiftedTree, box: ChainBox) -> tuple[tuple[ChainLink, ...], ChainBox]:
     """The links of a tree of boxes, and the box it ends with."""
-    links, box = _stages(space, tree.stages, box)
+    links, box = stage_links(space, tree.stages, box)
     if box.is_empty or not tree.halves:
         return links, box
     below, above = halves(box, tree.axis, Fraction(tree.at))
@@ -171,7 +175,7 @@ def _links(space: Space, tree: LiftedTree, box: ChainBox) -> tuple[tuple[ChainLi
     return (*links, ChainSplit(space.names[tree.axis], tree.at, low, high)), left.union(right)
 
 
-def _stages(space: Space, stages: Iterable[LiftedStage], box: ChainBox) -> tuple[tuple[ChainLink, ...], ChainBox]:
+def stage_links(space: Space, stages: Iterable[LiftedStage], box: ChainBox) -> tuple[tuple[ChainLink, ...], ChainBox]:
     """The boxes of a method again, each cut with the best double that its weights prove; and what they leave."""
     links: list[ChainLink] = []
     for stage in stages:
@@ -179,7 +183,7 @@ def _stages(space: Space, stages: Iterable[LiftedStage], box: ChainBox) -> tuple
             break
         chain = None if stage.part is None else space.chains[stage.part]
         members = space.members(chain)
-        center, radius = _around(box, slice(space.starts[members[0]], space.starts[members[-1] + 1]))
+        center, radius = around(box, slice(space.starts[members[0]], space.starts[members[-1] + 1]))
         rows, left, cuts = space.rows(center, radius, chain), box, []
         for found in stage.cuts:
             cut = _cut(space, rows, found)
@@ -192,7 +196,7 @@ def _stages(space: Space, stages: Iterable[LiftedStage], box: ChainBox) -> tuple
     return tuple(links), box
 
 
-def _around(box: ChainBox, members: slice) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def around(box: ChainBox, members: slice) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Doubles center, radius around a box."""
     lower, upper = box.lower[members], box.upper[members]
     center = [float((low + high) / 2) for low, high in zip(lower, upper, strict=True)]

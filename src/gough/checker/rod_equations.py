@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import index
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -196,6 +196,47 @@ class RodEquations(ArrayValue):
         """The rows in a box."""
         return RodRows(self, center, radius, more, shared=shared)
 
+    def condition(self, number: int, center: Numbers) -> tuple[Dyadic, Sparse, Pairs]:
+        """A condition around a center: its value, and coefficients of h and of its products."""
+        linear, quadratic, value = defaultdict[int, Dyadic](_zero), Pairs(), ZERO
+        for i, j, coefficient in self.conditions[number]:
+            c = Dyadic.of(coefficient)
+            value += c * center[i] * center[j]
+            linear[i] += c * center[j]
+            linear[j] += c * center[i]
+            quadratic[i, j] = quadratic.get((i, j), ZERO) + c
+        return value, linear, quadratic
+
+    def expansion(self, k: int, center: Numbers, radius: Numbers, more: Dyadic) -> "Expansion":
+        """Pose k around a center, for |x − center| ≤ radius, the reading being uncertain by `more` than stated."""
+        pose, c, r, last = ExactPose(self, k, more), center, radius, len(center) - 1
+        d = [p + _dot(row, c) for p, row in zip(pose.p, pose.A, strict=True)]
+        F = defaultdict[int, Dyadic](_zero)
+        for i in range(3):
+            for j, a in pose.A[i].items():
+                F[j] += 2 * a * d[i]
+        F[last] -= 2 * c[last]
+        Q = _products(pose.A, pose.A)
+        Q[last, last] = Q.get((last, last), ZERO) - Dyadic(1, 0)
+        f = total(x * x for x in d) - c[last] * c[last]
+        moved, along = [ZERO] * 3, list[Along]()
+        for e, (t, D0, B) in enumerate(zip(pose.t, pose.D, pose.B, strict=True)):
+            if not t.n:
+                along.append((e, ZERO, {}, {}, t, ZERO))
+                continue
+            D = [x + _dot(row, c) for x, row in zip(D0, B, strict=True)]
+            moved = [m + t * (abs(x) + _reach(row, r)) for m, x, row in zip(moved, D, B, strict=True)]
+            form, products = _error(pose.A, B, d, D)
+            value = 2 * total(x * y for x, y in zip(d, D, strict=True))
+            reach = _reach(form, r) + total(abs(x) * r[i] * r[j] for (i, j), x in products.items())
+            along.append((e, value, form, products, t, reach))
+        left = pose.blur + total(x * (abs(c[j]) + r[j]) for j, x in pose.bend.items())
+        farthest = [abs(x) + _reach(row, r) for x, row in zip(d, pose.A, strict=True)]
+        rest = 2 * root_above(total(x * x for x in farthest)) * left
+        longest = root_above(total(x * x for x in moved)) + left
+        _, value, form, products, t, reach = along.pop(self.reading)
+        return Expansion(f, F, Q, tuple(along), (t, value, form, products, reach), rest, longest)
+
     def scale(self, k: int) -> float:  # noqa: ARG002 - rows of legs are multiplied
         """What rows of pose k are multiplied by: nothing."""
         return 1.0
@@ -285,36 +326,16 @@ class RodRows(BoxRows):
         return row_of([*row, *errors], side)
 
     def _condition(self, number: int) -> tuple[Row, Row]:
-        linear, quadratic, value = defaultdict[int, Dyadic](_zero), Pairs(), ZERO
-        for i, j, coefficient in self._of.conditions[number]:
-            c = Dyadic.of(coefficient)
-            value += c * self.center[i] * self.center[j]
-            linear[i] += c * self.center[j]
-            linear[j] += c * self.center[i]
-            quadratic[i, j] = quadratic.get((i, j), ZERO) + c
+        value, linear, quadratic = self._of.condition(number, self.center)
         return self._row(linear, quadratic, -value), self._row(_minus(linear), _minus(quadratic), value)
 
     def _pose(self, k: int) -> tuple[Row, Row]:
-        pose, c, r, last = ExactPose(self._of, k, self._more), self.center, self.radius, len(self.center) - 1
-        d = [p + _dot(row, c) for p, row in zip(pose.p, pose.A, strict=True)]
-        F = defaultdict[int, Dyadic](_zero)
-        for i in range(3):
-            for j, a in pose.A[i].items():
-                F[j] += 2 * a * d[i]
-        F[last] -= 2 * c[last]
-        Q = _products(pose.A, pose.A)
-        Q[last, last] = Q.get((last, last), ZERO) - Dyadic(1, 0)
-        f = total(x * x for x in d) - c[last] * c[last]
+        at = self._of.expansion(k, self.center, self.radius, self._more)
         G, H, g = defaultdict[int, Dyadic](_zero), defaultdict[tuple[int, int], Dyadic](_zero), ZERO
-        moved, slopes = [ZERO] * 3, dict.fromkeys(self._shared, ZERO)
-        for e, (t, D0, B) in enumerate(zip(pose.t, pose.D, pose.B, strict=True)):
+        slopes = dict.fromkeys(self._shared, ZERO)
+        for e, value, form, products, t, reach in at.errors_and_reading(self._of.reading):
             if not t.n:
                 continue
-            D = [x + _dot(row, c) for x, row in zip(D0, B, strict=True)]
-            moved = [m + t * (abs(x) + _reach(row, r)) for m, x, row in zip(moved, D, B, strict=True)]
-            form, products = _error(pose.A, B, d, D)
-            value = 2 * total(x * y for x, y in zip(d, D, strict=True))
-            reach = _reach(form, r) + total(abs(x) * r[i] * r[j] for (i, j), x in products.items())
             if e in slopes:  # ε 2 d·D = ε value + ε (2 d·D − value), and the last is at most t reach
                 slopes[e] = value
                 g += t * reach
@@ -325,14 +346,40 @@ class RodRows(BoxRows):
                 G[j] += t * slope * x
             for pair, x in products.items():
                 H[pair] += t * slope * x
-        left = pose.blur + total(x * (abs(c[j]) + r[j]) for j, x in pose.bend.items())
-        farthest = [abs(x) + _reach(row, r) for x, row in zip(d, pose.A, strict=True)]
-        g += 2 * root_above(total(x * x for x in farthest)) * left
-        longest = root_above(total(x * x for x in moved)) + left
+        g += at.rest
         errors = list(slopes.values())
-        above = self._row(_less(F, G), _less(Q, H), g - f, errors)
-        below = g + f + longest * longest
-        return above, self._row(_less(_minus(F), G), _less(_minus(Q), H), below, [-x for x in errors])
+        above = self._row(_less(at.linear, G), _less(at.pairs, H), g - at.constant, errors)
+        below = g + at.constant + at.longest * at.longest
+        less = [-x for x in errors]
+        return above, self._row(_less(_minus(at.linear), G), _less(_minus(at.pairs), H), below, less)
+
+
+class Expansion(NamedTuple):
+    """One pose's equation around the center of a box, exactly, and bounds of what is left, see the top of the page."""
+
+    constant: Dyadic
+    linear: Sparse
+    pairs: Pairs
+    """|p + A x|² − l² as a number, and coefficients of h and of its products."""
+    errors: tuple["Along", ...]
+    """2 d·D of each error that the chains share."""
+    reading: tuple[Dyadic, Dyadic, Sparse, Pairs, Dyadic]
+    """Of the reading: its tolerance; 2 d·D as a number and coefficients; and how far it is from that number."""
+    rest: Dyadic
+    """2 |d| |ρ|."""
+    longest: Dyadic
+    """|Σ ε_e D_e + ρ|."""
+
+    def errors_and_reading(self, reading: int) -> list["Along"]:
+        """Those of all errors, in their order."""
+        t, value, form, pairs, reach = self.reading
+        every = list(self.errors)
+        every.insert(reading, (reading, value, form, pairs, t, reach))
+        return every
+
+
+Along = tuple[int, Dyadic, Sparse, Pairs, Dyadic, Dyadic]
+"""Number of an error; 2 d·D as a number and coefficients of h and its products; its tolerance; its reach."""
 
 
 def require_conditions(conditions: Sequence[Condition], values: Sequence[Fraction]) -> None:

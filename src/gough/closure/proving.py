@@ -19,6 +19,7 @@ from gough.checker import (
     witness_certificate,
 )
 from gough.checker.chain_files import render_chains
+from gough.checker.chain_proofs import JointEmpty
 from gough.checker.raw_chains import RawChains
 from gough.checker.raw_containment import require_exhibited
 from gough.closure.chain_problem import ChainProblem
@@ -87,7 +88,7 @@ class Notary:
         return CertificateFile(f"{name}.json", text, verdict.statement, verdict.holds, took, certificate.more, box)
 
     def empty(
-        self, name: str, tree: LiftedTree, chains: Sequence[int] = (), more: float = 0.0
+        self, name: str, tree: LiftedTree | JointEmpty, chains: Sequence[int] = (), more: float = 0.0
     ) -> CertificateFile | None:
         """A certificate that nothing fits."""
         return self.file(name, lambda: empty_certificate(self.question, tree, chains, more))

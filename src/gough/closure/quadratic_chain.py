@@ -177,6 +177,13 @@ class QuadraticChain(ChainProblem):
         _, size, V = np.linalg.svd(C)
         return np.asarray(V[int((size > _INDEPENDENT * size[0]).sum()) :].T)
 
+    def along(self, center: Array) -> Array:
+        """What 2 d·D of each shared error has as coefficients of h and its products, at a center (N, S, columns)."""
+        d, D = self.p + iv.sum(self.A * center), self.D + iv.sum(self.B * center)
+        _, errors = self._quadratic
+        forms = np.concatenate([self._error_forms(d, D).mid, errors.mid[..., self._kept]], axis=2)
+        return np.asarray(forms[:, self.shared])
+
     def relaxation(self, center: Array, radius: Array) -> Relaxation:
         """Two rows for each pose and condition, first all that bound the distance from above.
 

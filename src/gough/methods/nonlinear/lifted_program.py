@@ -133,6 +133,20 @@ class LiftedProgram(GeneratedProgram):
                         cuts.append(cut)
         return tuple(cuts), None
 
+    def multipliers(self, direction: Array) -> tuple[float, Integers, Array]:
+        """The least direction · [h, products of h] about, and the multipliers ≥ 0 of the rows that bound it.
+
+        Nothing is proven: −∞ and no multipliers where the program fails.
+        """
+        optimum = self.minimize(direction * self._scale, self._violated)
+        if optimum.outcome is not Outcome.OPTIMAL:
+            return -np.inf, np.zeros(0, dtype=np.int64), np.zeros(0)
+        rows, shares = optimum.on(self.pool)
+        weights = -shares / self._length[rows]
+        useful = (weights > 0) & np.isfinite(weights)
+        value = float(direction @ (self._scale * optimum.point))
+        return value, rows[useful], weights[useful]
+
     def _violated(self, point: Array) -> Integers:
         """The rows outside the pool that the point violates most."""
         if not self.outside.any():

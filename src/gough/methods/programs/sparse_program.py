@@ -65,10 +65,20 @@ class SparseProgram:
         2.0
     """
 
-    def __init__(self, lower: Array, upper: Array, rows: SparseRows, low: Array, high: Array) -> None:
+    def __init__(
+        self,
+        lower: Array,
+        upper: Array,
+        rows: SparseRows,
+        low: Array,
+        high: Array,
+        *,
+        vertex: bool = True,
+        tolerance: float = 1e-9,
+    ) -> None:
         self._n = len(lower)
-        # by interior points with a vertex in the end: a few times faster than simplex steps from the last vertex
-        self._highspy, self._highs = quiet_highs(1e-9, solver="ipm")
+        # by interior points, perhaps with a vertex in the end: a few times faster than simplex steps from the last one
+        self._highspy, self._highs = quiet_highs(tolerance, solver="ipm", run_crossover="on" if vertex else "off")
         self._highs.addVars(self._n, lower, upper)
         self._highs.addRows(len(low), low, high, len(rows.value), rows.start[:-1], rows.column, rows.value)
 
