@@ -21,6 +21,7 @@ from gough.checker import (
     ChainCertificate,
     ChainCut,
     ChainEmpty,
+    ChainFrame,
     ChainOutliers,
     ChainQuestion,
     ChainSplit,
@@ -28,6 +29,8 @@ from gough.checker import (
     ChainWitness,
     Empty,
     Inside,
+    JointEmpty,
+    NumberedCut,
     PhysicalBound,
     PhysicalEmpty,
     PhysicalStep,
@@ -48,6 +51,7 @@ from gough.checker import (
     empty_certificate,
 )
 from gough.checker.chain_boxes import Space
+from gough.checker.joint_frames import JointRows
 from gough.closure import LegProblem
 from gough.closure.tolerance import refuted
 from gough.core.rational import round_down
@@ -413,6 +417,40 @@ def proving(rows, axis=None, sign=0, width=2):
     found = linprog(np.concatenate([b, most]), np.block([[A.T, -np.eye(size)], [-A.T, -np.eye(size)]]),
                     np.concatenate([-goal, goal]), bounds=[(0, 100)] * len(parts) + [(0, None)] * size)  # fmt: skip
     return tuple((i, float(f"{w:.7g}")) for i, w in enumerate(found.x[: len(parts)]) if w > 1e-9)
+
+
+def framed(question, more=0.0):
+    """A contradiction in coordinates that are turned and scaled, with cuts of one coordinate and of one error's factor.
+
+    The last cut has the weights that prove most, whether or not that is enough.
+    """
+    axes, inverse = ((0.25, 0.5), (-0.5, 0.25)), ((0.8, -1.6), (1.6, 0.8))
+    place = ((0.0, 0.53125), (1 / 64, 0.09375), axes, inverse)
+    space = Space.of(question, question.chains, more)
+    bounds = (NumberedCut(0, "lower", -0.25, ()), NumberedCut(2, "upper", 1.25, ()))
+    frames = tuple(ChainFrame(*place, cuts) for cuts in (bounds, ()))
+    rows = JointRows(space, space.prior(), frames)
+    return JointEmpty((), frames, ((NumberedCut(0, "empty", 0.0, contradicting(rows)),),))
+
+
+@cache
+def coordinates():
+    """Two chains that contradict each other, and the certificate of it in coordinates of their own."""
+    return PAIR_APART, ChainCertificate(PAIR_APART.digest(), (1, 2), framed(PAIR_APART))
+
+
+def contradicting(rows):
+    """Weights with which rows in coordinates contradict each other most."""
+    A, b = np.zeros((rows.n_rows, rows.n_columns)), np.zeros(rows.n_rows)
+    for i in range(rows.n_rows):
+        row, places = rows.row(i)
+        A[i, places] = [float(x * Fraction(2) ** row.exponent) for x in row.coefficients]
+        b[i] = float(row.side * Fraction(2) ** row.exponent)
+    low, high = np.array([[float(x.fraction) for x in rows.sides_of(j)] for j in range(rows.n_columns)]).T
+    # the most of −λ b + Σ (low u − high v) with u − v = λ A
+    found = linprog(np.concatenate([b, -low, high]), A_eq=np.hstack([A.T, -np.eye(len(low)), np.eye(len(low))]),
+                    b_eq=np.zeros(len(low)), bounds=[(0, 100)] * len(b) + [(0, None)] * 2 * len(low))  # fmt: skip
+    return tuple((i, float(f"{w:.12g}")) for i, w in enumerate(found.x[: len(b)]) if w > 1e-9)
 
 
 def joint_cut(question, unknown=None, side="empty", drop=()):

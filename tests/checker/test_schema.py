@@ -30,7 +30,16 @@ from gough.checker import (
     save_question,
     steps,
 )
-from gough.checker.chain_proofs import ChainBound, ChainCut, ChainEmpty, ChainOutliers, ChainStage, ChainWitness
+from gough.checker.chain_proofs import (
+    ChainBound,
+    ChainCut,
+    ChainEmpty,
+    ChainFrame,
+    ChainOutliers,
+    ChainStage,
+    ChainWitness,
+    JointEmpty,
+)
 from gough.checker.chain_questions import LEG_ARRAYS
 from gough.checker.rod_equations import ARRAYS
 from gough.core import schema
@@ -93,9 +102,8 @@ def allowed(data, name):
 def documents():
     """Small documents of every kind and version, as they are written, and older ones as they were."""
     texts = [files.render(corpus.base(name)[1]) for name in (*corpus.LINEAR, *corpus.PHYSICAL)]
-    texts += [
-        chain_files.render_chains(each) for _, each in (corpus.legs() | corpus.chains() | corpus.pairs()).values()
-    ]
+    about_chains = (corpus.legs() | corpus.chains() | corpus.pairs()).values()
+    texts += [chain_files.render_chains(each) for _, each in (*about_chains, corpus.coordinates())]
     texts += [chain_files.render_question(each) for each in (corpus.BOTH, corpus.STRAIGHT, corpus.PAIR)]
     texts += [problems.rendered(problems._plain(problem)) for problem in BOUNDED.values()]
     texts += [height_proofs.render_heights(height_proofs.HeightCertificate(PRINTER, each)) for each in HEIGHTS]
@@ -143,6 +151,7 @@ def test_keys_are_the_fields_of_what_is_written():
     names |= {f"certificate-{4 if kind in physical else 2}-{kind}": cls for kind, cls in records.KINDS.items()}
     names |= {"physical-step": physical_proofs.PhysicalStep, "body": physical_proofs.BodyTerms}
     names |= {f"chain-certificate-3-{x.__name__}": x for x in (ChainBound, ChainEmpty, ChainWitness, ChainOutliers)}
+    names |= {"chain-certificate-4-JointEmpty": JointEmpty, "chain-frame": ChainFrame}
     about = {"gough", "version", "kind", "problem", "seal", "chains", "more"}
     for name, cls in names.items():
         known = schema.keys(name)

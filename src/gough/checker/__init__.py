@@ -5,9 +5,9 @@ shows rows that contradict each other, `Inside` puts all consistent θ into an e
 `RelaxedEmpty` and `Violated` are about problems of which some rows may be wrong; `PhysicalBound` and
 `PhysicalEmpty` about robots whose bodies can exist. `certificate_of` makes them from
 the answers of methods; `check` imports no method: it is the part to trust. Certificates about kinematic chains, legs of
-Gough platforms among them (`ChainBound`, `ChainEmpty`, `ChainWitness`, `ChainOutliers`), are about a `ChainQuestion`;
-`check_chains` checks them. `check_folder` checks all that `gough certify` wrote, and derives the questions anew from
-the user's study and poses.
+Gough platforms among them (`ChainBound`, `ChainEmpty`, `JointEmpty`, `ChainWitness`, `ChainOutliers`), are about a
+`ChainQuestion`; `check_chains` checks them. `check_folder` checks all that `gough certify` wrote, and derives the
+questions anew from the user's study and poses.
 """
 
 from gough.checker.certificate import Certificate, Verdict, digest
@@ -18,10 +18,13 @@ from gough.checker.chain_proofs import (
     ChainCertificate,
     ChainCut,
     ChainEmpty,
+    ChainFrame,
     ChainOutliers,
     ChainSplit,
     ChainStage,
     ChainWitness,
+    JointEmpty,
+    NumberedCut,
 )
 from gough.checker.chain_questions import ChainQuestion, question_of, together
 from gough.checker.check import check
@@ -56,6 +59,7 @@ __all__ = [
     "ChainCertificate",
     "ChainCut",
     "ChainEmpty",
+    "ChainFrame",
     "ChainOutliers",
     "ChainQuestion",
     "ChainSplit",
@@ -64,9 +68,11 @@ __all__ = [
     "Empty",
     "FolderVerdict",
     "Inside",
+    "JointEmpty",
     "LegMeasurements",
     "Link",
     "NotProven",
+    "NumberedCut",
     "PhysicalBound",
     "PhysicalEmpty",
     "PhysicalStep",

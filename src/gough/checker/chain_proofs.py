@@ -227,10 +227,13 @@ class ChainFrame:
         object.__setattr__(self, "cuts", tuple(self.cuts))
         n = len(self.center)
         square = all(len(rows) == n and all(len(row) == n for row in rows) for rows in (self.axes, self.inverse))
-        require(n > 0 and len(self.radius) == n and square, "coordinates are as many as the chain's unknowns")
+        require(
+            n > 0 and len(self.radius) == n and square,
+            "a frame has a radius, a coordinate and an axis for each unknown",
+        )
         require(all(r >= 0 for r in self.radius), "a radius must not be negative")
         fits = all(isinstance(cut, NumberedCut) and cut.side != "empty" for cut in self.cuts)
-        require(fits, "the bounds of coordinates are cuts with numbers")
+        require(fits, "what a frame bounds are lower and upper sides")
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Any
 from gough.checker import load, load_chains, load_question, save, save_chains, save_question
 from gough.checker.certificate import FORMAT, digest
 from gough.checker.chain_files import CERTIFICATES
+from gough.checker.chain_proofs import JointEmpty
 from gough.checker.folders import FolderVerdict
 from gough.checker.height_folders import height_files
 from gough.checker.height_proofs import KIND as HEIGHTS
@@ -49,6 +50,8 @@ class TwoVerdicts:
     python: FileVerdict | FolderVerdict
     verified: Mapping[str, ProgramVerdict]
     """The verified checker's verdict on each certificate, by the name of its file."""
+    without_theorem: tuple[str, ...] = ()
+    """Certificates of a folder about whose kind the verified checker has no theorem: only the Python checker judges."""
 
     def __bool__(self) -> bool:
         return bool(self.python) and bool(self.verified) and all(self.verified.values())
@@ -73,6 +76,8 @@ class TwoVerdicts:
             lines += [f"  {line}" for line in (each.lines if alone else (each.lines[-1],))]
         good = sum(map(bool, self.verified.values()))
         lines.append(f"  {good} of {len(self.verified)} certificates hold.")
+        if self.without_theorem:
+            lines.append(f"  It has no theorem about {', '.join(self.without_theorem)}: Python alone judges.")
         if not self.python and good:
             lines.append(
                 "  What the Python checker refuses does not hold: it also compares digests, manifest and sources."
@@ -89,6 +94,7 @@ class TwoVerdicts:
         """Both verdicts as plain data."""
         verified = {name: {"holds": each.holds, "lines": each.lines} for name, each in self.verified.items()}
         program = {"program": PROGRAM, "certificates": verified, "disagreements": self.disagreements}
+        program["without_theorem"] = self.without_theorem
         return {**self.python.to_dict(), "verified": program}
 
 
@@ -114,10 +120,17 @@ def check_by_both(
         )
     python = check(path, problem, study=study, on_progress=on_progress)
     files, verified = dict(_files(python)), dict[str, ProgramVerdict]()
+    beyond = tuple(name for name, own in files.items() if path.is_dir() and _is_beyond(own[0]))
     for done, (name, own) in enumerate(files.items()):
         on_progress(Progress(done, len(files), f"{name} by {PROGRAM}"))
-        verified[name] = ask(program, *own)
-    return TwoVerdicts(python, verified)
+        if name not in beyond:
+            verified[name] = ask(program, *own)
+    return TwoVerdicts(python, verified, beyond)
+
+
+def _is_beyond(certificate: Path) -> bool:
+    """Is it about chains and of a kind without a theorem?"""
+    return kind_of_file(certificate) in CERTIFICATES and isinstance(load_chains(certificate).proof, JointEmpty)
 
 
 def installed() -> Path | None:
@@ -159,15 +172,15 @@ def _present_format(certificate: Path, problem: Path, folder: Path) -> tuple[Pat
     for copy in copies:
         copy.parent.mkdir()
     if kind_of_file(certificate) in CERTIFICATES:
-        save_chains(load_chains(certificate), copies[0])
+        known = load_chains(certificate)
+        if isinstance(known.proof, JointEmpty):
+            raise InputError(_unknown(known.kind, certificate))
+        save_chains(known, copies[0])
         save_question(load_question(problem), copies[1])
         return copies
     about = load(certificate)
     if about.version > FORMAT:
-        raise InputError(
-            f"{PROGRAM} does not know certificates of kind {about.kind}, so that it cannot judge {certificate}: check "
-            "it without --verified"
-        )
+        raise InputError(_unknown(about.kind, certificate))
     if about.version != FORMAT:
         save(replace(about, version=FORMAT), copies[0])
         certificate = copies[0]
@@ -178,6 +191,11 @@ def _present_format(certificate: Path, problem: Path, folder: Path) -> tuple[Pat
             raise GoughError(f"{problem} was not written as JSON without a change")
         problem = copies[1]
     return certificate, problem
+
+
+def _unknown(kind: str, certificate: Path) -> str:
+    known = f"{PROGRAM} does not know certificates of kind {kind}, so that it cannot judge {certificate}"
+    return f"{known}: check it without --verified"
 
 
 def _verdicts(python: FileVerdict | FolderVerdict) -> dict[str, bool]:

@@ -1,0 +1,318 @@
+"""Chains in coordinates of their own: rows hold for true chains without tolerance, and nothing false is accepted."""
+
+import random
+from contextlib import suppress
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from benchmarks.certified_chain import measured, problem_of
+from gough import Box, InputError
+from gough.checker import (
+    ChainCertificate,
+    ChainFrame,
+    JointEmpty,
+    NotProven,
+    NumberedCut,
+    check_chains,
+    load_chains,
+    question_of,
+    save_chains,
+    witness_certificate,
+)
+from gough.checker.chain_boxes import Space
+from gough.checker.dyadic import Dyadic
+from gough.checker.joint_frames import JointRows
+from gough.closure import JointProblem, Tolerances, certified_chain, framed_joint, joint_tolerance, minimal_tolerance
+from gough.closure.joint_hull import JointHull
+from gough.data import Poses
+from gough.robots import PlanarRRR
+from tests.checker import corpus
+from tests.checker.mutations import other_number, put, slots
+from tests.closure.test_chains_together import each_robot, simulated
+
+
+def solved(T, h):
+    """z with T z = h, in fractions."""
+    n = len(h)
+    rows = [[*map(Fraction, row), x] for row, x in zip(T, h, strict=True)]
+    for i in range(n):
+        pivot = max(range(i, n), key=lambda k: abs(rows[k][i]))
+        rows[i], rows[pivot] = rows[pivot], rows[i]
+        for k in range(n):
+            if k != i and rows[k][i]:
+                factor = rows[k][i] / rows[i][i]
+                rows[k] = [a - factor * b for a, b in zip(rows[k], rows[i], strict=True)]
+    return [row[n] / row[i] for i, row in enumerate(rows)]
+
+
+def frame_around(x, rng, skew):
+    """A frame with skewed axes and a box, both of which hold x, though not in the middle."""
+    n, values = len(x), np.array([float(v) for v in x])
+    radius = 10.0 ** rng.uniform(-5, -2, n)
+    center = values + rng.uniform(-0.9, 0.9, n) * radius
+    center[-1] = max(center[-1], 0.0)
+    radius = radius + abs(center - values) + 1e-14
+    axes = np.diag(radius) @ rng.normal(0, 1, (n, n)) @ np.diag(10.0 ** rng.uniform(-skew, skew, n))
+    return ChainFrame(*(tuple(v.tolist()) for v in (center, radius)),
+                      *(tuple(map(tuple, m.tolist())) for m in (axes, np.linalg.inv(axes))), ())  # fmt: skip
+
+
+def joint_point(rows, truth, errors):
+    """What each column is at chains x and errors of poses: coordinates, products, and products with errors."""
+    y, z_of = [], []
+    for chain, x in zip(rows.chains, truth, strict=True):
+        h = [v - Fraction(c) for v, c in zip(x, chain.frame.center, strict=True)]
+        z = solved(chain.frame.axes, h)
+        y += [*z, *(z[i] * z[j] for i, j in chain.pairs)]
+        for k in range(chain.n_poses):
+            for e in range(chain.S):
+                _, numbers, exponent, _ = chain.equation(k).forms[e]
+                W = sum((Dyadic(w, exponent).fraction * v for w, v in zip(numbers, z, strict=True)), Fraction(0))
+                y.append(errors[k][e] * W)
+        z_of.append(z)
+    return [*y, *(v for row in errors for v in row)], z_of
+
+
+def require_rows_hold(rows, y):
+    for number in range(rows.n_rows):
+        row, places = rows.row(number)
+        assert len(places) == len(row.coefficients)
+        assert sum((a * y[place] for place, a in zip(places, row.coefficients, strict=True)), Fraction(0)) <= row.side
+    for column, value in enumerate(y):
+        sides = rows.sides_of(column)
+        assert sides.lower.fraction <= value <= sides.upper.fraction
+
+
+@each_robot
+@pytest.mark.parametrize(("size", "skew"), [(1e-6, 0.0), (1e-3, 2.0), (0.03, 4.0)])
+def test_rows_in_coordinates_hold_exactly(model, size, skew, rng):
+    """For chains, poses and readings that are known exactly, before and after sides were moved up to the truth."""
+    truth, poses, shared = simulated(model, rng, size, n=3)
+    parts = []
+    for i, x in enumerate(truth):
+        values = np.array([float(v) for v in x])
+        prior = Box(np.append(values[:-1] - 1.0, 0.0), values + 1.0)
+        parts.append(certified_chain(model, poses, i + 1, prior, Tolerances(size, 0.5 * size, size)))
+    question = question_of(JointProblem(tuple(parts)))
+    # readings may be off by half of their tolerance more than stated
+    space = Space.of(question, question.chains, 0.5 * size)
+    frames = [frame_around(x, rng, skew) for x in truth]
+    lower = [Fraction(c) - Fraction(r) for f in frames for c, r in zip(f.center, f.radius, strict=True)]
+    upper = [Fraction(c) + Fraction(r) for f in frames for c, r in zip(f.center, f.radius, strict=True)]
+    rows = JointRows(space, space.prior()._replace(lower=lower, upper=upper), tuple(frames))
+    errors = [[Fraction(v) for v in row] for row in shared.tolist()]
+    y, z_of = joint_point(rows, truth, errors)
+    require_rows_hold(rows, y)
+    for chain, x in zip(rows.chains, truth, strict=True):  # what a frame may bound is what it says
+        h = [v - Fraction(c) for v, c in zip(x, chain.frame.center, strict=True)]
+        for k in range(chain.n_poses):
+            for e in range(chain.S):
+                constant, linear, pairs = chain.quantity(chain.n + chain.S * k + e)
+                value = constant.fraction + sum((a.fraction * h[i] for i, a in linear.items()), Fraction(0))
+                value += sum((a.fraction * h[i] * h[j] for (i, j), a in pairs.items()), Fraction(0))
+                d = chain.equations
+                D = [Fraction(v) for v in d.D[k, d.shared[e]].tolist()]
+                D = [a + sum(Fraction(b) * v for b, v in zip(row, x, strict=True))
+                     for a, row in zip(D, d.B[k, d.shared[e]].tolist(), strict=True)]  # fmt: skip
+                u = [Fraction(p) + sum(Fraction(a) * v for a, v in zip(row, x, strict=True))
+                     for p, row in zip(d.p[k].tolist(), d.A[k].tolist(), strict=True)]  # fmt: skip
+                assert value == 2 * sum(a * b for a, b in zip(u, D, strict=True))
+    cuts = []
+    for number, value in enumerate((*(v for z in z_of for v in z), *(v for row in errors for v in row))):
+        sides = rows.sides_of(rows.column(number))
+        low, high = (float(value - (value - end.fraction) * Fraction(rng.random())) for end in sides)
+        low, high = np.nextafter(low, -np.inf), np.nextafter(high, np.inf)
+        cuts += [NumberedCut(number, "lower", low, ()), NumberedCut(number, "upper", high, ())]
+    rows.move(cuts)
+    assert not rows.is_empty
+    require_rows_hold(rows, y)
+
+
+@pytest.fixture(scope="module")
+def three():
+    """The chains of a planar robot whose readings are off, and the bracket of what they need together."""
+    model, rng = PlanarRRR(), np.random.default_rng(3)
+    poses = measured(model, rng, 16)
+    poses = Poses(poses.position, poses.rotation, poses.readings + rng.uniform(-5e-4, 5e-4, poses.readings.shape))
+    problem = JointProblem(tuple(problem_of(model, poses, 0.005, rng, k + 1)[0] for k in range(3)))
+    start = np.concatenate([minimal_tolerance(part).point for part in problem.parts])
+    return problem, joint_tolerance(problem, start, thorough=True)
+
+
+def test_the_bracket_is_narrow_and_both_ends_hold(three, tmp_path):
+    problem, bracket = three
+    assert isinstance(bracket.tree, JointEmpty)
+    assert 0 < bracket.upper - bracket.lower < 1.01e-6
+    question = question_of(problem)
+    certificate = ChainCertificate(question.digest(), question.chains, bracket.tree, bracket.lower)
+    verdict = check_chains(certificate, question)
+    assert verdict.holds, verdict.reason
+    assert verdict.statement[-1].startswith("no geometry of chains 1, 2, 3 within the prior")
+    values = [v for part, at in problem for v in part.exact(bracket.points[at])]
+    fits = witness_certificate(question, values, bracket.exhibit.errors, more=bracket.upper)
+    assert check_chains(fits, question).holds
+    save_chains(certificate, tmp_path / "lower.json")
+    assert load_chains(tmp_path / "lower.json") == certificate
+    less = replace(certificate, more=bracket.lower - 1e-6)  # with less, rows are closer
+    assert check_chains(less, question).holds
+
+
+def test_what_is_not_thorough_is_true_too(three):
+    problem, bracket = three
+    found = framed_joint.lower_end(problem, bracket.upper, 1e-7, thorough=False)
+    assert found is not None
+    assert found.epsilon < bracket.upper
+    question = question_of(problem)
+    assert check_chains(ChainCertificate(question.digest(), question.chains, found.proof, found.epsilon), question)
+
+
+@pytest.fixture(scope="module")
+def feasible(three):
+    """The same proof where chains do fit: all is right but the contradiction, which proves too little."""
+    problem, bracket = three
+    question, more = question_of(problem), bracket.upper + 1e-9
+    space = Space.of(question, question.chains, more)
+    widened = problem.widened(more)
+    stages = JointHull(max_steps=0).estimate(widened).stats.stages
+    links, box = framed_joint.stage_links(space, stages, space.prior())
+    search = framed_joint._Search(widened, space, links, box)
+    search.run(question, None)
+    _, count, weights = search._best
+    last = (NumberedCut(0, "empty", 0.0, weights),)
+    proof = JointEmpty(links, tuple(search._frames), (*search._stages[:count], last))
+    assert count > 1
+    return question, ChainCertificate(question.digest(), question.chains, proof, more)
+
+
+def test_chains_that_fit_are_never_refuted(feasible):
+    """Changed in one place at random, or in several, what a certificate has is still no proof of what is false."""
+    question, certificate = feasible
+    verdict = check_chains(certificate, question)
+    assert not verdict.holds
+    assert "its rows prove" in verdict.reason
+    draw, places = random.Random(5), list(slots(certificate.proof))
+    pool = [draw.choice([each for _, each in places if isinstance(each, float)]) for _ in range(50)]
+    of_frames = [path for path, each in places if path[0] != "links" and isinstance(each, float | int)]
+    for _ in range(12):
+        proof = certificate.proof
+        for _ in range(draw.choice((1, 1, 3))):
+            path = draw.choice(of_frames)
+            old = dict(places)[path]
+            proof = put(proof, path, int(draw.randrange(5000)) if isinstance(old, int) else
+                        float(other_number(draw, Fraction(old), list(map(Fraction, pool)))))  # fmt: skip
+        with suppress(InputError):
+            assert not check_chains(replace(certificate, proof=proof), question).holds
+
+
+def test_small_proofs_are_changed_often():
+    """Of two chains that fit together, with evidence of two that do not and with the best that there is."""
+    draw = random.Random(7)
+    for base in (corpus.coordinates()[1].proof, corpus.framed(corpus.PAIR)):
+        places = dict(slots(base))
+        numbers = [path for path, each in places.items() if isinstance(each, float | int)]
+        pool = [Fraction(places[path]) for path in numbers]
+        for _ in range(300):
+            proof = base
+            for _ in range(draw.choice((1, 1, 2, 4))):
+                path = draw.choice(numbers)
+                old = places[path]
+                new = draw.randrange(60) if isinstance(old, int) else float(other_number(draw, Fraction(old), pool))
+                proof = put(proof, path, new)
+            with suppress(InputError):
+                certificate = ChainCertificate(corpus.PAIR.digest(), (1, 2), proof)
+                assert not check_chains(certificate, corpus.PAIR).holds
+
+
+FORGED = {
+    "cuts of a stage use the sides before it": lambda p: replace(
+        p, stages=(tuple(cut for stage in p.stages for cut in stage),)),
+    "there is a contradiction": lambda p: replace(p, stages=p.stages[:-1]),
+    "there are stages": lambda p: replace(p, stages=()),
+    "each chain has its own frame": lambda p: replace(p, frames=p.frames[::-1]),
+    "each chain has a frame": lambda p: replace(p, frames=p.frames[:-1]),
+    "the inverse is one": lambda p: replace(p, frames=tuple(
+        replace(f, inverse=tuple(tuple(x / 2 for x in row) for row in f.inverse)) for f in p.frames)),
+    "axes have an inverse": lambda p: replace(p, frames=tuple(
+        replace(f, axes=(f.axes[0],) * len(f.axes)) for f in p.frames)),
+    "axes are those of the inverse": lambda p: replace(p, frames=tuple(
+        replace(f, axes=tuple(tuple(x / 4 for x in row) for row in f.axes)) for f in p.frames)),
+    "the box of a frame holds what is left": lambda p: replace(p, frames=tuple(
+        replace(f, radius=tuple(r / 2 for r in f.radius)) for f in p.frames)),
+    "frames are around what is left": lambda p: replace(p, frames=tuple(
+        replace(f, center=tuple(c + r for c, r in zip(f.center, f.radius, strict=True))) for f in p.frames)),
+    "bounds of a frame are proven": lambda p: replace(p, frames=tuple(
+        replace(f, cuts=tuple(replace(cut, weights=()) for cut in f.cuts)) for f in p.frames)),
+    "bounds of coordinates are proven": lambda p: replace(p, stages=(
+        (replace(p.stages[0][0], bound=p.stages[0][0].bound + (0.01 if p.stages[0][0].side == "lower" else -0.01)),),
+        *p.stages[1:])),
+    "rows exist": lambda p: replace(p, stages=((replace(p.stages[0][0], weights=((10**6, 1.0),)),), *p.stages[1:])),
+    "coordinates exist": lambda p: replace(p, stages=((replace(p.stages[0][0], number=10**6),), *p.stages[1:])),
+    "what a frame bounds exists": lambda p: replace(p, frames=(
+        replace(p.frames[0], cuts=(NumberedCut(10**6, "lower", 0.0, ()),)), *p.frames[1:])),
+    "a contradiction is more than nothing": lambda p: replace(p, stages=((NumberedCut(0, "empty", 0.0, ()),),)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_what_violates_one_hypothesis_does_not_hold(feasible, name):
+    question, certificate = feasible
+    assert not check_chains(replace(certificate, proof=FORGED[name](certificate.proof)), question).holds
+
+
+def test_a_weight_that_is_negative_is_refused():
+    question, certificate = corpus.coordinates()
+    assert check_chains(certificate, question).holds
+    (stage,) = certificate.proof.stages
+    weights = tuple((row, -weight) for row, weight in stage[0].weights)
+    forged = corpus.forged(NumberedCut, {"number": 0, "side": "empty", "bound": 0.0, "weights": weights})
+    proof = corpus.forged(JointEmpty, {"links": (), "frames": certificate.proof.frames, "stages": ((forged,),)})
+    assert not check_chains(replace(certificate, proof=proof), question).holds
+    with pytest.raises(InputError, match="negative"):
+        NumberedCut(0, "empty", 0.0, weights)
+    rows = JointRows(Space.of(question, (1, 2), 0.0), Space.of(question, (1, 2), 0.0).prior(), certificate.proof.frames)
+    with pytest.raises(NotProven, match="negative"):
+        rows.least(weights, {})
+
+
+def test_coordinates_of_chains_that_fit_do_not_contradict_each_other():
+    """The best weights there are, for readings that fit, and for those that fit if they are wider."""
+    certificate = corpus.coordinates()[1]
+    fitting = ChainCertificate(corpus.PAIR.digest(), (1, 2), corpus.framed(corpus.PAIR))
+    assert not check_chains(fitting, corpus.PAIR).holds
+    wide = ChainCertificate(corpus.PAIR_APART.digest(), (1, 2), corpus.framed(corpus.PAIR_APART, 1 / 32), 1 / 32)
+    assert not check_chains(wide, corpus.PAIR_APART).holds
+    assert not check_chains(replace(certificate, more=1 / 32), corpus.PAIR_APART).holds
+
+
+def test_legs_have_no_frames():
+    question, certificate = corpus.legs()["leg empty"]
+    n = question.equations[0].n_unknowns
+    eye = tuple(map(tuple, np.eye(n).tolist()))
+    sides = question.prior
+    frame = ChainFrame(tuple(sides.center.tolist()), tuple((sides.width + 1).tolist()), eye, eye, ())
+    proof = JointEmpty((), (frame,), ((NumberedCut(0, "empty", 0.0, ((0, 1.0),)),),))
+    verdict = check_chains(replace(certificate, proof=proof), question)
+    assert not verdict.holds
+    assert "rod" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"axes": ((1.0, 0.0),)},
+        {"inverse": ((1.0, 0.0), (0.0, float("nan")))},
+        {"radius": (-1.0, 1.0)},
+        {"center": (1.0,)},
+        {"cuts": (NumberedCut(0, "empty", 0.0, ()),)},
+        {"cuts": (1,)},
+    ],
+)
+def test_frames_that_cannot_be(change):
+    eye = ((1.0, 0.0), (0.0, 1.0))
+    known = {"center": (0.0, 0.0), "radius": (1.0, 1.0), "axes": eye, "inverse": eye, "cuts": ()}
+    assert ChainFrame(**known)
+    with pytest.raises((InputError, TypeError)):
+        ChainFrame(**(known | change))
