@@ -56,6 +56,8 @@ _WEIGHTLESS = 1e-7
 """Multipliers, in rows of length one, below which a row is left out: they are what interior points leave."""
 _NOTHING = 1e-13
 """Part of the largest entry below which an entry of a combination is rounding."""
+_SAFE = 1.02
+"""Times what a proof falls short by, readings are uncertain by less in the next one."""
 _ROOM = 1e-10
 """Kept from what a program promises, in the readings' unit."""
 
@@ -182,14 +184,16 @@ class _Search:
         more, n_stages, weights = self._best
         if not np.isfinite(more):
             return None
-        stated = self._space.more.fraction
-        epsilon = float(stated) if more > _ROOM else float(stated) + more - _ROOM
-        if epsilon < 0:
-            return None
+        stated = float(self._space.more.fraction)
         contradiction = (NumberedCut(0, "empty", 0.0, weights),)
         stages = (*self._stages[:n_stages], contradiction)
-        rows = self._rows
-        if more <= _ROOM:  # with less than stated, all cuts hold, and the rows are closer
+        rows, epsilon = self._rows, stated
+        if len(self._stages) == n_stages:  # what the weights prove, not what the program promises
+            more = _UNIT * float(rows.least(weights, {}))
+        if more <= 0:  # with less than stated, all cuts hold, and the rows are closer
+            epsilon = stated + _SAFE * more - _ROOM
+            if epsilon < 0:
+                return None
             space = Space.of(question, self._space.chains, epsilon)
             rows = JointRows(space, self._box, tuple(self._frames))
             for stage in stages[:-1]:
