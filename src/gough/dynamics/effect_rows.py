@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from gough.core import fisher
 from gough.core.arrays import Array, Integers
 from gough.data import MeasuredMotion
-from gough.dynamics import fisher
 from gough.dynamics.cause import Cause, Hidden
 from gough.dynamics.effect import REGRESSOR, Columns, Effect, Excitation
 from gough.dynamics.excitation import excitation_of, model_efforts, through_low_pass

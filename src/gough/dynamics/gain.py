@@ -5,12 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from gough.core import outward
+from gough.core import fisher, outward
 from gough.core.arrays import Array, array
 from gough.core.errors import require
 from gough.core.intervals import Interval
 from gough.core.text import number, percent
-from gough.dynamics import fisher
 from gough.estimates import Estimate, Status, estimate
 from gough.methods import LeastSquares, LinearHull
 from gough.noise import Bounded, Gaussian

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from gough.core import fisher
 from gough.core.arrays import Array, ArrayValue, Mask, array
 from gough.core.errors import require
 from gough.core.tables import Cell, Column, Table, table
 from gough.core.text import listed, number, percent
 from gough.data import MeasuredMotion
-from gough.dynamics import fisher
 from gough.dynamics.position_errors import PositionErrors, lags_of, pair_counts
 from gough.dynamics.signs import LEVEL, Sign, chance, p_equals
 from gough.methods.statistical import linear

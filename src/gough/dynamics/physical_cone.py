@@ -20,9 +20,9 @@ from math import inf
 
 import numpy as np
 
+from gough.core import fisher
 from gough.core.arrays import Array
 from gough.core.text import short_labels
-from gough.dynamics import fisher
 from gough.dynamics.signs import LEVEL
 from gough.estimates import Estimate
 from gough.methods.statistical.identifiability import Identifiability

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gough.core import fisher
 from gough.core.arrays import Array, Integers
 from gough.core.tables import Cell, Column, Table, table
 from gough.core.text import listed, number, percent
 from gough.core.threads import one_blas_thread
-from gough.dynamics import fisher
 from gough.dynamics.held_out import BLOCKS, BlockedRows, gain, joined, solved, triangles
 from gough.dynamics.signs import COVERAGE, HELD_OUT, LEVEL, Sign
 from gough.dynamics.validation import Directions, quantile, variance_of_efforts

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from gough.core import fisher
 from gough.core.arrays import Array
 from gough.core.tables import Table
 from gough.core.text import counted, listed, number, percent
 from gough.data import MeasuredMotion
-from gough.dynamics import fisher
 from gough.dynamics.adequacy import Adequacy, Finding
 from gough.dynamics.cause import Cause
 from gough.dynamics.causes import Causes

@@ -20,7 +20,7 @@ import numpy as np
 
 from gough.answers import Answer, position_of, read_json
 from gough.checker.quadratic import is_semidefinite
-from gough.core import outward
+from gough.core import fisher, outward
 from gough.core.arrays import Array
 from gough.core.codec import encode
 from gough.core.errors import AssumptionError, InputError, nearest, require
@@ -588,11 +588,7 @@ def _divergence(body: BodyMatrix, variables: Array) -> float:
 
 
 def _chance(misfit: float, dof: int, scale_dof: float) -> float:
-    from scipy.special import chdtrc, fdtrc  # noqa: PLC0415 - start-up time
-
-    if misfit == 0 or dof == 0:
-        return 1.0
-    return float(chdtrc(dof, misfit**2) if isinf(scale_dof) else fdtrc(dof, scale_dof, misfit**2 / dof))
+    return 1.0 if misfit == 0 or dof == 0 else float(fisher.above(dof, scale_dof, misfit**2 / dof))
 
 
 def _freedoms(

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from gough.core import fisher
 from gough.core.arrays import Array, ArrayValue, Mask, array
 from gough.core.errors import InputError, require
 from gough.core.tables import Cell, Table, table
 from gough.core.text import number
 from gough.core.units import squared
-from gough.dynamics import fisher
 from gough.dynamics.periodic.equations import PathEquations
 from gough.dynamics.periodic.motion import RepeatedMotion
 from gough.dynamics.periodic.order import path_order

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gough.core import fisher
 from gough.core.arrays import Array
 from gough.core.errors import GoughError, InputError, require
 from gough.core.progress import Phase, announced
@@ -18,7 +19,6 @@ from gough.data import MeasuredMotion, advised_cutoff
 from gough.data.filters import MEMORIES, low_passed, memory
 from gough.data.motion import FullRate
 from gough.data.steps import widened
-from gough.dynamics import fisher
 from gough.dynamics.adequacy import Finding
 from gough.dynamics.bodies.possible import PossibleBodies
 from gough.dynamics.causes import Causes, causes_of

@@ -9,12 +9,13 @@ Errors that drift over a large part of the recording are estimated first (`drift
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from math import isinf
+from math import inf, isinf
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gough.core import fisher
 from gough.core.arrays import Array, Integers
 from gough.methods.statistical.drift import Drift, block_length, may_drift, slow_errors
 from gough.methods.statistical.whitening import Whitening, row_blocks
@@ -527,15 +528,12 @@ def goodness(ratio: float, dof: float, noise: Gaussian) -> tuple[float, float]:
         >>> ratio, round(p, 2)
         (1.0, 0.96)
     """
-    from scipy.special import chdtr, chdtrc, fdtr, fdtrc  # noqa: PLC0415 - start-up time
-
-    n = noise.block
-    if isinf(noise.dof) or noise.dof <= n + 1:
-        tail = min(chdtr(dof, ratio * dof), chdtrc(dof, ratio * dof))
-        return ratio, float(min(1.0, 2 * tail))
-    ratio *= (noise.dof - n - 1) / noise.dof
-    tail = min(fdtr(dof, n * noise.dof, ratio), fdtrc(dof, n * noise.dof, ratio))
-    return ratio, float(min(1.0, 2 * tail))
+    n, known = noise.block, inf
+    if not isinf(noise.dof) and noise.dof > n + 1:
+        ratio *= (noise.dof - n - 1) / noise.dof
+        known = n * noise.dof
+    tail = min(float(fisher.below(dof, known, ratio)), float(fisher.above(dof, known, ratio)))
+    return ratio, min(1.0, 2 * tail)
 
 
 def widening(noise: Gaussian) -> float:

@@ -4,7 +4,7 @@ import flint
 import numpy as np
 import pytest
 
-from gough.dynamics.fisher import above, below
+from gough.core.fisher import above, below
 
 
 @pytest.mark.parametrize("ratio", [1e-6, 0.3, 1.0, 4.0, 80.0])
