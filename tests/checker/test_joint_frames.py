@@ -4,6 +4,7 @@ import random
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
+from time import process_time
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from gough import Box, InputError
 from gough.checker import (
     ChainCertificate,
     ChainFrame,
+    ChainWitness,
     JointEmpty,
     NotProven,
     NumberedCut,
@@ -22,11 +24,14 @@ from gough.checker import (
     save_chains,
     witness_certificate,
 )
-from gough.checker.chain_boxes import Space
+from gough.checker.chain_boxes import Space, StageRows
+from gough.checker.chain_questions import ChainQuestion
 from gough.checker.dyadic import Dyadic
-from gough.checker.joint_frames import JointRows
+from gough.checker.joint_frames import FramedChain, JointRows
+from gough.checker.rod_equations import RodEquations
 from gough.closure import JointProblem, Tolerances, certified_chain, framed_joint, joint_tolerance, minimal_tolerance
 from gough.closure.joint_hull import JointHull
+from gough.core.errors import BeyondLimit
 from gough.data import Poses
 from gough.robots import PlanarRRR
 from tests.checker import corpus
@@ -260,6 +265,156 @@ FORGED = {
 def test_what_violates_one_hypothesis_does_not_hold(feasible, name):
     question, certificate = feasible
     assert not check_chains(replace(certificate, proof=FORGED[name](certificate.proof)), question).holds
+
+
+EYE = ((1.0, 0.0), (0.0, 1.0))
+TURNED = ((0.25, 0.5), (-0.5, 0.25)), ((0.8, -1.6), (1.6, 0.8))
+PLACE = (0.0, 0.53125), (1 / 64, 0.09375)
+FALSE_PREMISES = {
+    "the box of a frame holds what is left": (((0.0, 0.59375), (1 / 64, 1 / 32), *TURNED, ()), (), "does not cover"),
+    "bounds of coordinates are proven in a frame": (
+        (*PLACE, *TURNED, (NumberedCut(0, "lower", 0.14, ()),)), (), "a frame's bound of number 0"),
+    "bounds of what errors multiply are proven": (
+        (*PLACE, *TURNED, (NumberedCut(2, "upper", 0.5, ()),)), (), "a frame's bound of number 2"),
+    "bounds of coordinates are proven in a stage": (
+        (*PLACE, *TURNED, ()), (NumberedCut(0, "lower", 0.14, ()), NumberedCut(2, "lower", 0.14, ())), "stage 1: "),
+    "bounds of errors are proven": (
+        (*PLACE, *TURNED, ()), (NumberedCut(4, "lower", 1 / 32, ()), NumberedCut(5, "upper", 0.0, ())), "stage 1: "),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FALSE_PREMISES)
+def test_one_check_is_what_refuses_a_false_premise(name, monkeypatch):
+    """Chains that fit are refuted by the best weights if that check alone is left out, and by nothing with it."""
+    frame, stage, reason = FALSE_PREMISES[name]
+    frames, space = (ChainFrame(*frame),) * 2, Space.of(corpus.PAIR, (1, 2), 0.0)
+
+    def refuted():
+        proof = JointEmpty((), frames, ((stage,) if stage else ()) + ((last,),))
+        return check_chains(ChainCertificate(corpus.PAIR.digest(), (1, 2), proof), corpus.PAIR)
+
+    with monkeypatch.context() as without:
+        owner, check = {"does": (StageRows, "require_covers"), "a": (FramedChain, "proven"),
+                        "stage": (JointRows, "follow")}[reason.split()[0]]  # fmt: skip
+        follow = JointRows.follow
+        without.setattr(owner, check, {
+            "require_covers": lambda *_: None,
+            "proven": lambda _, cut: Fraction(cut.bound),
+            "follow": lambda self, cuts: self.move(cuts) if cuts == stage else follow(self, cuts),
+        }[check])  # fmt: skip
+        rows = JointRows(space, space.prior(), frames)
+        rows.move(stage)
+        last = NumberedCut(0, "empty", 0.0, corpus.contradicting(rows))
+        assert refuted().holds
+    verdict = refuted()
+    assert not verdict.holds
+    assert reason in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("axes", "inverse"),
+    [
+        (EYE, ((0.0, 0.0), (0.0, 0.0))),
+        (EYE, ((1.0, 0.0), (0.0, 0.0))),
+        (((1.0, 0.0), (0.0, 0.0)), EYE),
+        (((1.0, 1.0), (1.0, 1.0)), ((1e300, 0.0), (0.0, 1e300))),
+        (EYE, ((1.0, 0.0), (0.0, 1.0 + 2.0**-20))),
+        (EYE, ((-1.0, 0.0), (0.0, 1.0))),
+    ],
+)
+def test_axes_must_have_the_inverse(axes, inverse):
+    question, certificate = corpus.coordinates()
+    frames = tuple(replace(frame, axes=axes, inverse=inverse, cuts=()) for frame in certificate.proof.frames)
+    verdict = check_chains(replace(certificate, proof=replace(certificate.proof, frames=frames)), question)
+    assert not verdict.holds
+    assert "inverse" in verdict.reason
+
+
+def test_what_holds_needs_its_frames_stages_and_chains(three):
+    """Of proofs that hold, each without one part."""
+    question, certificate = corpus.coordinates()
+    proof = certificate.proof
+    verdict = check_chains(certificate, question)
+    assert verdict.holds
+    assert verdict.rows == (0, 1)
+    assert verdict.checked.startswith("2 poses")
+    for change, reason in (
+        ({"stages": ()}, "leave coordinates"),
+        ({"frames": proof.frames[:1]}, "1 frames"),
+        ({"frames": (*proof.frames, proof.frames[0])}, "3 frames"),
+        ({"stages": ((), *proof.stages)}, ""),
+    ):
+        changed = check_chains(replace(certificate, proof=replace(proof, **change)), question)
+        assert changed.holds == (not reason)
+        assert reason in changed.reason
+    one = ChainCertificate(question.digest(), (1,), replace(proof, frames=proof.frames[:1]))
+    assert not check_chains(one, question).holds  # each alone fits
+    assert not check_chains(replace(certificate, more=1 / 32), question).holds
+    problem, bracket = three
+    question = question_of(problem)
+    assert len(bracket.tree.stages) > 1
+    at_once = replace(bracket.tree, stages=(tuple(cut for stage in bracket.tree.stages for cut in stage),))
+    for proof, holds in ((bracket.tree, True), (at_once, False)):
+        certificate = ChainCertificate(question.digest(), question.chains, proof, bracket.lower)
+        assert check_chains(certificate, question).holds == holds
+
+
+def huge(shared):
+    """A rod that fits, whose error multiplies numbers near the square of the largest double; perhaps not shared."""
+    big = 2.0**1020
+    p, A, D = np.zeros((1, 3)), np.zeros((1, 3, 2)), np.zeros((1, 2, 3))
+    A[0, 0, 0], D[0, 0, 0], D[0, 1, 2] = 1.0, big, 1.0
+    tolerance = np.array([[2.0**-1000, 0.0]])
+    if not shared:
+        D, tolerance = D[:, :1], tolerance[:, :1]
+    E = D.shape[1]
+    rod = RodEquations(("x", "rod"), p, A, D, np.zeros((1, E, 3, 2)), tolerance, np.zeros((1, 2)), np.zeros(1),
+                       ((0, 0), (0, 1), (1, 1)), reading=E - 1)  # fmt: skip
+    axes, inverse = ((big / 4, 0.0), (0.0, big)), ((4 / big, 0.0), (0.0, 1 / big))
+    return ChainQuestion((1,), (rod,), Box([-big, 0], [-big / 2, 2 * big])), ChainFrame(
+        (-0.75 * big, big), (big / 4, big), axes, inverse, (NumberedCut(2, "upper", 0.0, ()),))  # fmt: skip
+
+
+def test_one_side_of_what_an_error_multiplies_says_nothing_of_the_other():
+    """However large it is: products of doubles may be beyond all doubles."""
+    question, frame = huge(shared=True)
+    values = (Fraction(-3, 4) * 2**1020, Fraction(3, 4) * 2**1020)
+    fits = ChainCertificate(question.digest(), (1,), ChainWitness(values, ((Fraction(0),),)))
+    assert check_chains(fits, question).holds
+    last = NumberedCut(0, "empty", 0.0, ((18, 1.0), (20, 1.0)))  # both planes where the error's factor is least
+    proof = JointEmpty((), (frame,), ((last,),))
+    verdict = check_chains(replace(fits, proof=proof), question)
+    assert not verdict.holds
+    assert "stage 1: the empty side" in verdict.reason
+
+
+def test_frames_of_chains_without_shared_errors_bound_coordinates_only():
+    question, frame = huge(shared=False)
+    proof = JointEmpty((), (frame,), ((NumberedCut(0, "empty", 0.0, ()),),))
+    verdict = check_chains(ChainCertificate(question.digest(), (1,), proof), question)
+    assert not verdict.holds
+    assert "a frame has no number 2" in verdict.reason
+
+
+def test_long_numbers_of_many_unknowns_are_beyond_a_limit_at_once():
+    """What products of matrices take is counted before they are computed."""
+    n, rng = 150, np.random.default_rng(0)
+
+    def wild(*shape):
+        return np.ldexp(1 + rng.random(shape), rng.integers(-900, 900, shape))
+
+    names = (*(f"x_{i}" for i in range(n - 1)), "rod")
+    rod = RodEquations(names, wild(1, 3), wild(1, 3, n), wild(1, 3, 3), wild(1, 3, 3, n), np.ones((1, 3)),
+                       np.zeros((1, n)), np.zeros(1), (), reading=2)  # fmt: skip
+    question = ChainQuestion((1,), (rod,), Box([*[-1.0] * (n - 1), 0.0], [1.0] * n))
+    exponents = rng.integers(-200, 200, n)
+    axes, inverse = (tuple(map(tuple, np.diag(np.ldexp(1.0, sign * exponents)).tolist())) for sign in (1, -1))
+    frame = ChainFrame((0.0,) * n, (1.0,) * n, axes, inverse, ())
+    proof = JointEmpty((), (frame,), ((NumberedCut(0, "empty", 0.0, ((0, 1.0),)),),))
+    began = process_time()
+    with pytest.raises(BeyondLimit, match="more work"):
+        check_chains(ChainCertificate(question.digest(), (1,), proof), question)
+    assert process_time() - began < 10
 
 
 def test_a_weight_that_is_negative_is_refused():

@@ -18,7 +18,7 @@ from gough.checker.chain_proofs import (
     stages_of,
 )
 from gough.checker.chain_questions import ChainQuestion, question_of
-from gough.checker.joint_frames import JointRows, require_empty
+from gough.checker.joint_frames import JointRows, poses_of, require_empty
 from gough.checker.limits import bounded_work, remade
 from gough.checker.linear import NotProven
 from gough.checker.relaxed import uncovered
@@ -60,6 +60,8 @@ def check_chains(certificate: ChainCertificate, problem: Any, places: Sequence[s
         _require_same(certificate, question)
         space = Space.of(question, certificate.chains, certificate.more)
         poses = frozenset().union(*(space.poses(links) for links in certificate.evidence))
+        if isinstance(proof, JointEmpty):
+            poses |= poses_of(space, proof.frames, proof.stages)
         with bounded_work():
             statement, reason, box = _checked(certificate, space, places)
         holds = True

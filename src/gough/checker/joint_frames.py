@@ -6,21 +6,25 @@ products z_i z_j of a chain, in the errors of poses and in the products ε_e W_e
 planes that follow from the sides of their factors: (u − a)(v − b) ≥ 0 and its like. As sides move inward, so do planes.
 """
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gough.checker.box_rows import Row, chord, row_of
 from gough.checker.chain_boxes import ChainBox, Space, StageRows
-from gough.checker.chain_proofs import ChainFrame, NumberedCut
+from gough.checker.chain_proofs import ChainCut, ChainFrame, ChainStage, NumberedCut
+from gough.checker.chain_questions import Equations
 from gough.checker.dyadic import HALF, ZERO, Dyadic, aligned, total
 from gough.checker.limits import product_cost, spend
 from gough.checker.linear import NotProven
 from gough.checker.rod_equations import Expansion, Pairs, RodEquations, Sparse
 from gough.checker.words import approximately
+from gough.core.covers import Elements
 from gough.core.rational import Whole, rational
 
 Numbers = list[Dyadic]
@@ -30,8 +34,6 @@ PLANES = 4
 _ROOM = Dyadic(1, -20)
 """Part of a coordinate's size that the inverse of the axes may be wrong by."""
 _TINY = Dyadic(1, -200)
-_FAR = Dyadic(1, 2000)
-"""Beyond all doubles: no bound."""
 
 
 class Sides(NamedTuple):
@@ -44,10 +46,6 @@ class Sides(NamedTuple):
     def most(self) -> Dyadic:
         """The largest size."""
         return max(abs(self.lower), abs(self.upper))
-
-    def within(self, other: "Sides") -> "Sides":
-        """Both at once."""
-        return Sides(max(self.lower, other.lower), min(self.upper, other.upper))
 
     def cut(self, which: str, side: Dyadic) -> "Sides":
         """What a lower or upper bound leaves."""
@@ -81,14 +79,15 @@ class FramedChain:
         self.n, self.n_poses, self.S = len(frame.center), equations.n_poses, len(equations.shared)
         self.pairs = tuple((i, j) for i in range(self.n) for j in range(i, self.n))
         self._axes, self._exponent = _whole(frame.axes)
+        self._bits = _bits(self._axes.ravel().tolist())
         self.derived: tuple[dict[int, Equation], dict[int, Expansion]] = {}, {}
-        self.stated: dict[int, Sides] = {}
+        self.stated = defaultdict[int, dict[str, Dyadic]](dict)
         self.first_sides = tuple(self._coordinates())
 
     @property
     def n_rows(self) -> int:
         """Two for each equation and each unknown's sides, and four for each product."""
-        return 2 * self.equations.n_equations + 2 * self.n + PLANES * (len(self.pairs) + self.n_poses * self.S)
+        return _n_rows(self.equations)
 
     @property
     def n_columns(self) -> int:
@@ -119,9 +118,9 @@ class FramedChain:
         if number < self.n:
             row = (Dyadic.of(x) for x in self.frame.inverse[number])
             return ZERO, {i: x for i, x in enumerate(row) if x.n}, {}
-        k, e = divmod(number - self.n, self.S)
-        if k >= self.n_poses:
+        if number >= self.n + self.n_poses * self.S:  # there may be no shared errors at all
             raise NotProven(f"a frame has no number {number}")
+        k, e = divmod(number - self.n, self.S)
         value, form, pairs = self.expansion(k).errors[e][1:4]
         return value, form, pairs
 
@@ -145,20 +144,15 @@ class FramedChain:
             proven, bound = self.proven(cut), rational(cut.bound, "a bound")
             if (proven < bound) if cut.side == "lower" else (proven > bound):
                 raise NotProven(f"a frame's bound of number {cut.number} is {approximately(abs(proven - bound))} off")
-            side = Dyadic.of(bound)
             if cut.number < self.n:
-                old = known[cut.number]
-                known[cut.number] = old.within(
-                    Sides(side, old.upper) if cut.side == "lower" else Sides(old.lower, side)
-                )
+                known[cut.number] = known[cut.number].cut(cut.side, Dyadic.of(bound))
             else:
-                far = Dyadic(1, 2000)
-                old = self.stated.get(cut.number - self.n, Sides(-far, far))
-                new = Sides(side, old.upper) if cut.side == "lower" else Sides(old.lower, side)
-                self.stated[cut.number - self.n] = old.within(new)
+                stated = self.stated[cut.number - self.n]
+                old = stated.get(cut.side, Dyadic.of(bound))
+                stated[cut.side] = (max if cut.side == "lower" else min)(old, Dyadic.of(bound))
         scale = exponent + self._exponent
+        spend(self.n**3 * product_cost(_bits(M.ravel().tolist()), self._bits))
         E = M @ self._axes
-        spend(300 * self.n**3)
         one = 1 << -scale if scale < 0 else 1
         if scale > 0:
             raise NotProven("the inverse of a frame's axes is not the inverse")
@@ -174,7 +168,7 @@ class FramedChain:
         """Equation `number` of poses, then conditions."""
         known = self.derived[0]
         if number not in known:
-            spend(400_000 + 1_500 * self.n**2)
+            spend(200_000)
             of = self._pose if number < self.n_poses else self._condition
             known[number] = of(number)
         return known[number]
@@ -185,12 +179,15 @@ class FramedChain:
         if linear:
             row = np.zeros(self.n, dtype=object)
             numbers, exponent = aligned(linear.values())
+            spend(self.n**2 * product_cost(_bits(numbers), self._bits))
             row[list(linear)] = numbers
             first = [Dyadic(int(x), exponent + self._exponent) for x in row @ self._axes]
         second = [ZERO] * len(self.pairs)
         if pairs:
             Q = np.zeros((self.n, self.n), dtype=object)
             numbers, exponent = aligned(pairs.values())
+            bits = _bits(numbers)
+            spend(self.n**3 * (product_cost(bits, self._bits) + product_cost(bits + self._bits, self._bits)))
             for (i, j), x in zip(pairs, numbers, strict=True):  # twice the symmetric matrix
                 Q[i, j] += x
                 Q[j, i] += x
@@ -242,9 +239,8 @@ class FramedChain:
         low = total(w * (each.lower if w.n > 0 else each.upper) for w, each in zip(W, sides, strict=True) if w.n)
         high = total(w * (each.upper if w.n > 0 else each.lower) for w, each in zip(W, sides, strict=True) if w.n)
         reach = Sides(low, high)
-        if self.S * k + e in self.stated:
-            stated = self.stated[self.S * k + e]
-            reach = reach.within(Sides(stated.lower - value - beyond, stated.upper - value + beyond))
+        for side, bound in self.stated.get(self.S * k + e, {}).items():
+            reach = reach.cut(side, bound - value - beyond if side == "lower" else bound - value + beyond)
         return W, reach
 
 
@@ -319,8 +315,10 @@ class JointRows:
         if own < 2 * chain.n:
             return chain.unknown(own), list(range(first, first + chain.n))
         if number not in self._planes:
-            spend(20_000)
+            spend(20_000 + 2_000 * chain.n)
             self._planes[number] = self._plane(i, *divmod(own - 2 * chain.n, PLANES))
+            row = self._planes[number][0]
+            spend(len(row.coefficients) * (row.side.bit_length() // 30) ** 2)  # numbers far apart are long ones
         return self._planes[number]
 
     def _plane(self, i: int, product: int, which: int) -> tuple[Row, list[int]]:
@@ -367,7 +365,7 @@ class JointRows:
             w = Dyadic.of(weight)
             if w.n < 0:
                 raise NotProven("the weight of a row is negative")
-            spend(2000 + len(row.coefficients) * product_cost(w.n.bit_length(), row.side.bit_length()))
+            spend(2000 + len(places) * product_cost(w.n.bit_length(), _bits((*row.coefficients, row.side))))
             terms.append((row, w, places))
         exponent = min([0, *(row.exponent + w.e for row, w, _ in terms)])
         sums, value = defaultdict[int, int](int), 0
@@ -380,6 +378,7 @@ class JointRows:
                 if a:
                     sums[place] += factor * a
         bound = Dyadic(value, exponent)
+        spend(len(sums) * product_cost(value.bit_length(), 1_000))
         for column, t in sums.items():
             if t:
                 sides = self.sides_of(column)
@@ -424,6 +423,23 @@ class JointRows:
         self.is_empty = self.is_empty or place[at].upper < place[at].lower
 
 
+def poses_of(space: Space, frames: Iterable[ChainFrame], stages: Iterable[Sequence[NumberedCut]]) -> Elements:
+    """The poses whose rows have some weight in cuts of frames or of stages."""
+    used = set[int]()
+    for chain, frame in zip(space.chains, frames, strict=False):
+        cuts = (ChainCut("", cut.side, cut.bound, cut.weights) for cut in frame.cuts)
+        used |= space.poses((ChainStage(frame.center, frame.radius, tuple(cuts), chain),))
+    first = list(accumulate(map(_n_rows, space.equations), initial=0))
+    for number in {row for stage in stages for cut in stage for row, weight in cut.weights if weight}:
+        i = bisect_right(first, number) - 1
+        if i == len(space.equations):
+            raise NotProven(f"there is no row {number}")
+        own, each = number - first[i], space.equations[i]
+        if own < 2 * each.n_equations and own % each.n_equations < each.n_poses:
+            used.add(own % each.n_equations)
+    return frozenset(used)
+
+
 def require_empty(rows: JointRows, stages: Iterable[Sequence[NumberedCut]], word: str) -> None:
     """Raise NotProven unless stages leave nothing."""
     for number, stage in enumerate(stages, start=1):
@@ -435,6 +451,16 @@ def require_empty(rows: JointRows, stages: Iterable[Sequence[NumberedCut]], word
             raise NotProven(f"stage {number}: {short}") from short
     if not rows.is_empty:
         raise NotProven(f"the cuts are right, but they leave coordinates that {word}s may have")
+
+
+def _n_rows(equations: Equations) -> int:
+    n, S = equations.n_unknowns, equations.shared_tolerance.shape[1]
+    return 2 * equations.n_equations + 2 * n + PLANES * (n * (n + 1) // 2 + equations.n_poses * S)
+
+
+def _bits(numbers: Iterable[int]) -> int:
+    """The length of the longest."""
+    return max(map(int.bit_length, numbers))
 
 
 def _whole(rows: Iterable[Iterable[float]]) -> tuple[Whole, int]:

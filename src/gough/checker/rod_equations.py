@@ -209,6 +209,8 @@ class RodEquations(ArrayValue):
 
     def expansion(self, k: int, center: Numbers, radius: Numbers, more: Dyadic) -> "Expansion":
         """Pose k around a center, for |x − center| ≤ radius, the reading being uncertain by `more` than stated."""
+        a, b = (np.count_nonzero(values, axis=-1) for values in (self.A[k], self.B[k]))
+        spend(200_000 + 20_000 * int(a.sum() + b.sum() + self.D[k].size) + 1_500 * int((a * (a + b.sum(axis=0))).sum()))
         pose, c, r, last = ExactPose(self, k, more), center, radius, len(center) - 1
         d = [p + _dot(row, c) for p, row in zip(pose.p, pose.A, strict=True)]
         F = defaultdict[int, Dyadic](_zero)
@@ -305,12 +307,11 @@ class RodRows(BoxRows):
         super().__init__(equations.products, equations.n_equations, center, radius)
         self._of, self._more, self._shared = equations, more, equations.shared if shared else []
         self._place = {pair: len(center) + k for k, pair in enumerate(equations.products)}
-        terms = np.count_nonzero(equations.A[0]) + np.count_nonzero(equations.B[0]) + equations.D[0].size
-        self._cost = 200_000 + 20_000 * int(terms)
 
     def _both_sides(self, k: int) -> tuple[Row, Row]:
         n = self._of.n_poses
-        spend(self._cost if k < n else 100_000)
+        if k >= n:
+            spend(100_000)
         return self._pose(k) if k < n else self._condition(k - n)
 
     def _row(self, linear: Sparse, quadratic: Pairs, side: Dyadic, errors: Sequence[Dyadic] = ()) -> Row:

@@ -446,8 +446,12 @@ class _Program:
         ends = np.where(part.W > 0, part.W * low, part.W * high), np.where(part.W > 0, part.W * high, part.W * low)
         reach = np.stack([each.sum(axis=1) for each in ends], axis=1)
         for number, stated in chain.stated.items():
-            known = _doubles([stated])[0] - part.value[number] + part.beyond[number] * np.array([-1.0, 1.0])
-            reach[number] = max(reach[number, 0], known[0]), min(reach[number, 1], known[1])
+            for side, bound in stated.items():
+                known, beyond = _double(bound) - part.value[number], part.beyond[number]
+                if side == "lower":
+                    reach[number, 0] = max(reach[number, 0], known - beyond)
+                else:
+                    reach[number, 1] = min(reach[number, 1], known + beyond)
         return reach
 
     def widening(self) -> SparseOptimum:
