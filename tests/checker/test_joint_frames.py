@@ -65,6 +65,23 @@ def frame_around(x, rng, skew):
                       *(tuple(map(tuple, m.tolist())) for m in (axes, np.linalg.inv(axes))), ())  # fmt: skip
 
 
+def with_cuts(frame, equations, rows, more, rng):
+    """The frame with an inverse that is a little off, and one or both sides of all it may bound, as weights prove."""
+    n, axes, inverse = len(frame.center), np.array(frame.axes), np.array(frame.inverse)
+    size = abs(inverse) @ np.array(frame.radius)
+    off = rng.uniform(-1, 1, (n, n)) * 2.0**-30 / n**2 * np.outer(size, 1 / abs(axes).sum(axis=1))
+    frame = replace(frame, inverse=tuple(map(tuple, (inverse + off).tolist())))
+    chain, cuts = FramedChain(equations, frame, rows, more), []
+    for number in range(n + chain.S * chain.n_poses):
+        for side in rng.permutation(["lower", "upper"])[: rng.integers(1, 3)].tolist():
+            scale = float(10.0 ** rng.uniform(-6, 1))
+            weights = tuple((int(k), scale * rng.random()) for k in rng.choice(2 * equations.n_equations, 2, False))
+            cut = NumberedCut(number, side, 0.0, weights if rng.random() < 0.5 else ())
+            outward = -np.inf if side == "lower" else np.inf
+            cuts.append(replace(cut, bound=float(np.nextafter(float(chain.proven(cut)), outward))))
+    return replace(frame, cuts=tuple(cuts))
+
+
 def joint_point(rows, truth, errors):
     """What each column is at chains x and errors of poses: coordinates, products, and products with errors."""
     y, z_of = [], []
@@ -92,9 +109,13 @@ def require_rows_hold(rows, y):
 
 
 @each_robot
+@pytest.mark.parametrize("bounded", [False, True])
 @pytest.mark.parametrize(("size", "skew"), [(1e-6, 0.0), (1e-3, 2.0), (0.03, 4.0)])
-def test_rows_in_coordinates_hold_exactly(model, size, skew, rng):
-    """For chains, poses and readings that are known exactly, before and after sides were moved up to the truth."""
+def test_rows_in_coordinates_hold_exactly(model, size, skew, bounded, rng):
+    """For chains, poses and readings that are known exactly, before and after sides were moved up to the truth.
+
+    Frames bound nothing, or sides of all that they may bound, as weights drawn at random prove.
+    """
     truth, poses, shared = simulated(model, rng, size, n=3)
     parts = []
     for i, x in enumerate(truth):
@@ -107,7 +128,12 @@ def test_rows_in_coordinates_hold_exactly(model, size, skew, rng):
     frames = [frame_around(x, rng, skew) for x in truth]
     lower = [Fraction(c) - Fraction(r) for f in frames for c, r in zip(f.center, f.radius, strict=True)]
     upper = [Fraction(c) + Fraction(r) for f in frames for c, r in zip(f.center, f.radius, strict=True)]
-    rows = JointRows(space, space.prior()._replace(lower=lower, upper=upper), tuple(frames))
+    box = space.prior()._replace(lower=lower, upper=upper)
+    if bounded:
+        parts = zip(frames, space.equations, space.chains, strict=True)
+        frames = [with_cuts(f, each, space.rows(f.center, f.radius, chain), space.more, rng) for f, each, chain in parts]
+    rows = JointRows(space, box, tuple(frames))
+    assert all(len(chain.stated) == bounded * chain.n_poses * chain.S for chain in rows.chains)
     errors = [[Fraction(v) for v in row] for row in shared.tolist()]
     y, z_of = joint_point(rows, truth, errors)
     require_rows_hold(rows, y)
