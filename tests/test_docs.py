@@ -94,7 +94,7 @@ def test_hooks_run_what_make_check_runs():
 
 def test_the_workflow_runs_what_ci_runs():
     text = (REPOSITORY / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
-    assert re.findall(r"^ +- run: (.*)$", text, re.MULTILINE) == [".ci/run"]
+    assert re.findall(r"^ +- run: (.*)$", text, re.MULTILINE) == [".ci/run", ".ci/run test-lowest"]
     assert all(re.fullmatch(r"actions/[a-z-]+@v\d+", action) for action in re.findall(r"uses: (\S+)", text))
     oldest = re.search(r'requires-python = ">=([\d.]+)"', (REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
     assert f'"{oldest[1]}"' in text

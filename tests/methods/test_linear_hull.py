@@ -452,3 +452,36 @@ def test_equations_that_agree_do_not_contradict_each_other(rng):
     problem = LinearProblem(W, W @ theta, Unknowns(["a", "b", "c"]), Bounded(0.0))
     answer = estimate(problem, LinearHull())
     assert theta in answer.region
+
+
+def test_strips_that_only_touch_leave_the_smallest_box():
+    """b ≤ 1 and b ≥ 1 by different rows: prices on b are next to nothing in its own unit."""
+    W, y, e = [[0, 1], [0, 1], [-2, -1]], [0, 2, -2], [1, 1, 2]
+    hull = estimate(LinearProblem(W, y, Unknowns(["a", "b"]), Bounded(e)), LinearHull()).region
+    assert (hull.lower.tolist(), hull.upper.tolist()) == ([-0.5, 1.0], [1.5, 1.0])
+
+
+def test_touching_combinations_against_other_programs(rng):
+    """Sums of unknowns that two rows leave no room, against HiGHS, on small whole numbers."""
+    compared = 0
+    for _ in range(60):
+        p, k = int(rng.integers(2, 5)), int(rng.integers(1, 3))
+        theta = rng.integers(-3, 4, p).astype(float)
+        W = np.vstack([np.eye(p), rng.integers(-2, 3, (2 * p, p))])
+        e = rng.integers(1, 4, len(W)).astype(float)
+        y = W @ theta + rng.integers(-1, 2, len(W))
+        flat, below, above = rng.integers(-2, 3, (k, p)), *rng.integers(1, 4, (2, k))
+        W = np.vstack([W, flat, flat])
+        y = np.concatenate([y, flat @ theta - below, flat @ theta + above])
+        e = np.concatenate([e, below, above])
+        A, b = np.vstack([W, -W]), np.concatenate([y + e, e - y])
+        ends = [scipy.optimize.linprog(c, A, b, bounds=(None, None)).fun for c in np.vstack([np.eye(p), -np.eye(p)])]
+        lower, upper = np.array(ends[:p]), -np.array(ends[p:])
+        if (upper - lower).min() < 1e-6:
+            continue  # a width that the other library does not resolve
+        compared += 1
+        box = estimate(LinearProblem(W, y, Unknowns([f"t{j}" for j in range(p)]), Bounded(e)), LinearHull()).region
+        assert box.lower == pytest.approx(lower, abs=1e-6)
+        assert box.upper == pytest.approx(upper, abs=1e-6)
+        assert theta in box
+    assert compared > 30

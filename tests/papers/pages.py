@@ -60,11 +60,13 @@ def is_documented(name, found):
     agree(stored, json.loads(json.dumps(found.to_dict())), name)
 
 
-def agree(stored, found, where):
+def agree(stored, found, where, slack=1e-9):
+    """The same, numbers to 2 %; one whose σ is stated beside it may be as near to zero as it likes: to 2 % of σ."""
     if isinstance(stored, dict):
         assert list(stored) == list(found), where
         for key in stored:
-            agree(stored[key], found[key], f"{where}: {key}")
+            sigma = stored.get(f"{key}_sigma", 0.0)
+            agree(stored[key], found[key], f"{where}: {key}", max(1e-9, 0.02 * sigma))
     elif isinstance(stored, list):
         assert len(stored) == len(found), where
         for k, pair in enumerate(zip(stored, found, strict=True)):
@@ -76,7 +78,7 @@ def agree(stored, found, where):
             near = 2 * max(last_place(one), last_place(other))
             assert abs(float(one) - float(other)) <= near * (1 + 1e-9), f"{where}: {stored}"
     elif isinstance(stored, float) and abs(stored) < 1e15:  # beyond, it is the condition of a singular matrix
-        assert found == pytest.approx(stored, rel=0.02, abs=1e-9), where
+        assert found == pytest.approx(stored, rel=0.02, abs=slack), where
     else:
         assert type(stored) is type(found), where
         assert stored == found or stored > 1e15, where

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import itemgetter
 from typing import ClassVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from gough.core.threads import one_blas_thread
 from gough.estimates import Claim, Estimate, HullStats
 from gough.evidence import Evidence, Halves, Link, Reach
 from gough.methods.bounded.box_answer import box_answer
-from gough.methods.bounded.constraint_generation import Extremes, Warm, extremes
+from gough.methods.bounded.constraint_generation import Extremes, Vertex, Warm, extremes
 from gough.methods.bounded.exact_bound import Multipliers, Prover, evidence
 from gough.methods.bounded.gauss_seidel import GaussSeidel
 from gough.methods.bounded.strips import bounds_of, misfit, misfits
@@ -31,6 +32,10 @@ _MOST = 2000
 
 _THIN = 2.0**-40
 """Part of a number that is taken for its rounding."""
+_LOST = 1e-9
+"""Part of a box's width by which prices of the wrong sign may move a side without being replaced."""
+_REACHED = 1e-9
+"""Part of its terms by which a row may be off its side at a vertex that reaches it."""
 _TRIED = 20
 """Rows that are tried for a contradiction by rounding."""
 
@@ -155,6 +160,7 @@ class Hull:
     ) -> None:
         p = len(problem.unknowns)
         self._problem, self._prover = problem, Prover(problem)
+        self._radius = np.broadcast_to(bounds_of(problem, "LinearHull").radius, problem.y.shape)
         self._axes = np.vstack([np.eye(p), -np.eye(p)])
         find = extremes if warm is None else warm.extremes
         self.extremes: Extremes = find(problem, box, self._axes, tolerance)
@@ -171,10 +177,11 @@ class Hull:
             for direction, vertex in zip(self._axes, self.extremes.vertices, strict=True):
                 if box.is_empty or not vertex.weights.any():
                     continue
-                value, used = self._prover.floor(box, direction, vertex.rows, vertex.weights)
+                axis = int(np.flatnonzero(direction)[0])
+                proposals = self._weights(direction, vertex, float(box.width[axis]))
+                value, used = max((self._prover.floor(box, direction, *one) for one in proposals), key=itemgetter(0))
                 if value == -np.inf:
                     continue
-                axis = int(np.flatnonzero(direction)[0])
                 lower, upper = np.full(len(box), -np.inf), np.full(len(box), np.inf)
                 if direction[axis] > 0:
                     lower[axis] = value
@@ -183,6 +190,33 @@ class Hull:
                 self.evidence += (evidence((self._problem.unknowns.names[axis],), (float(direction[axis]),), used),)
                 box = box & Box(lower, upper)
         return self._examined(box) if not box.is_empty and _is_thin(box) else box
+
+    def _weights(self, direction: Array, vertex: Vertex, width: float) -> Iterator[tuple[Integers, Array]]:
+        """Rows and weights that prove the value of a vertex, the solver's first.
+
+        In units of an unknown, or of a sum of some, that two rows leave no room, a price of either sign is next to
+        nothing for the solver. One with the sign of a side where the vertex is not costs the width of its row. Then
+        others are proposed: none for such rows, which leaves them to the box; and prices of the right signs on all rows
+        that the vertex reaches.
+        """
+        yield vertex.rows, vertex.weights
+        miss = self._miss(vertex.rows, vertex.theta)
+        e = self._radius[vertex.rows]
+        wrong = (vertex.weights * miss < 0) & (abs(miss) > e / 2)
+        if not wrong.any() or 2 * float(abs(vertex.weights[wrong]) @ e[wrong]) <= _LOST * width < np.inf:
+            return
+        yield vertex.rows, np.where(wrong, 0.0, vertex.weights)
+        rows = np.unique(self.extremes.pool)
+        W, miss, e = self._problem.W[rows], self._miss(rows, vertex.theta), self._radius[rows]
+        size = abs(self._problem.y[rows]) + abs(W) @ abs(vertex.theta)
+        reached = (abs(abs(miss) - e) <= _REACHED * (size + e)) & (size > 0)
+        sides = W[reached] * np.sign(miss[reached])[:, None]
+        length = abs(sides).max(axis=1, initial=0.0)
+        prices = _cone_weights((sides / length[:, None]).T, direction) / length
+        yield rows[reached], prices * np.sign(miss[reached])
+
+    def _miss(self, rows: Integers, theta: Array) -> Array:
+        return np.asarray(self._problem.y[rows] - self._problem.W[rows] @ theta)
 
     def _examined(self, box: Box) -> Box:
         """The empty box where equations determine all unknowns, and others contradict them by as little as rounding.
@@ -215,6 +249,18 @@ class Hull:
                 return Box.empty(len(box))
         self.notes += ("The bounds seem to contradict each other, but that could not be proven.",)
         return box
+
+
+def _cone_weights(A: Array, wanted: Array) -> Array:
+    """Weights x ≥ 0 with A x about `wanted`."""
+    from scipy.optimize import nnls  # noqa: PLC0415 - start-up time
+
+    if not (A.size and np.isfinite(A).all()):  # SciPy ends the process where there is no column
+        return np.zeros(A.shape[1])
+    try:
+        return np.asarray(nnls(A, wanted)[0])
+    except RuntimeError:  # no convergence
+        return np.zeros(A.shape[1])
 
 
 def _bounded(problem: LinearProblem, box: Box) -> tuple[Box, tuple[Link, ...]]:

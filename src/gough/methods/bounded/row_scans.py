@@ -25,17 +25,20 @@ def reaching(W: Array, y: Array, radius: Array, center: Array, half: Array, reac
 
 
 @compiled
-def lengths(W: Array, y: Array, center: Array, scale: Array, middle: Array, length: Array) -> None:  # noqa: PLR0917
-    """Values y − W center and lengths ‖scale ∘ W_k‖ of all rows."""
+def lengths(  # noqa: PLR0917
+    W: Array, y: Array, center: Array, scale: Array, middle: Array, length: Array, size: Array
+) -> None:
+    """Values y − W center, lengths ‖scale ∘ W_k‖, and sizes |W_k| |center| of all rows."""
     n, p = W.shape
     for k in range(n):
-        along, square, most = 0.0, 0.0, 0.0
+        along, square, most, whole = 0.0, 0.0, 0.0, 0.0
         for j in range(p):
             along += W[k, j] * center[j]
+            whole += abs(W[k, j] * center[j])
             entry = abs(W[k, j] * scale[j])
             square += entry * entry
             most = max(most, entry)
-        middle[k] = y[k] - along
+        middle[k], size[k] = y[k] - along, whole
         if not 1e-280 < square < 1e300:  # squares of entries may be no numbers, those of their ratios are
             square = 0.0
             for j in range(p):

@@ -86,12 +86,12 @@ class Strips:
     @property
     def middle(self) -> Array:
         """Values y − W center (N,)."""
-        return self.frame.middle_and_length[0]
+        return self.frame.by_row[0]
 
     @property
     def length(self) -> Array:
         """Lengths ‖scale ∘ W_k‖ (N,); 1 for rows of zeros."""
-        return self.frame.middle_and_length[1]
+        return self.frame.by_row[1]
 
     def fitted(self, lower: Array, upper: Array) -> "Strips":
         """As `recentered`, for a box proven to contain the set: where it has no width, the unit is the finest possible.
@@ -140,8 +140,7 @@ class Strips:
     def rounding(self, rows: Any) -> Array:
         """Bound on the rounding error of `middle`: differences below it must not count as contradictions."""
         part = 4 * np.finfo(float).eps
-        farthest = np.sqrt(len(self.center)) * abs(self.center / self.scale).max()
-        return part * abs(self.problem.y[rows]) + part * farthest * self.length[rows]
+        return part * (abs(self.problem.y[rows]) + np.sqrt(len(self.center)) * self.frame.by_row[2][rows])
 
     def _regressor_radius(self, rows: Any) -> Array:
         D = bounds_of(self.problem, "Strips").regressor
@@ -222,17 +221,17 @@ class Frame:
         return cls(problem, center, np.ldexp(1.0, np.clip(np.frexp(scale)[1], -1000, 1000)))
 
     @cached_property
-    def middle_and_length(self) -> tuple[Array, Array]:
-        """Values y − W center and lengths ‖scale ∘ W_k‖, 1 for rows of zeros: one reading of W."""
+    def by_row(self) -> tuple[Array, Array, Array]:
+        """Values y − W center, lengths ‖scale ∘ W_k‖, 1 for rows of zeros, and |W_k| |center|: one reading of W."""
         from gough.methods.bounded import row_scans  # noqa: PLC0415 - numba
 
         problem = self.problem
-        middle, length = np.empty(problem.n_rows), np.empty(problem.n_rows)
+        middle, length, size = (np.empty(problem.n_rows) for _ in range(3))
         for rows in problem.blocks():
             W, y, center, scale = _plain(problem.W[rows], problem.y[rows], self.center, self.scale)
-            row_scans.lengths(W, y, center, scale, middle[rows], length[rows])
+            row_scans.lengths(W, y, center, scale, middle[rows], length[rows], size[rows])
         length[length == 0] = 1.0
-        return middle, length
+        return middle, length, size
 
 
 class Outline(NamedTuple):
