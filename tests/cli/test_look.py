@@ -7,6 +7,7 @@ import tomllib
 import pytest
 
 from gough.cli.app import run
+from gough.data import read_recording
 
 
 @pytest.fixture
@@ -83,5 +84,27 @@ def test_a_position_that_stops_within_one_sample_is_told(tmp_path, capsys):
     rows = "".join(f"{k / 500},{math.sin(min(k, 400) / 100):.6f},{k % 5}\n" for k in range(600))
     (tmp_path / "run.csv").write_text(f"time,q1 [rad],tau1 [N·m]\n{rows}")
     assert run(["look", str(tmp_path / "run.csv")]) == 0
-    said = "Column 'q1 [rad]' holds -0.7568 for 0.4000 s from row 401 on, though it moved until the sample before"
+    said = "Column 'q1 [rad]' holds -0.7568 for 0.4000 s from row 401 on, though it moved at 3.45"
     assert said in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(("name", "unit"), [("I1", "A"), ("V1", "V"), ("motor.current", "A")])
+def test_names_tell_voltages_and_currents_where_units_do_not(name, unit, tmp_path, capsys):
+    rows = "".join(f"{k / 500},{k % 7},{k % 5}\n" for k in range(100))
+    (tmp_path / "run.csv").write_text(f"time,q1,{name}\n{rows}")
+    assert run(["look", str(tmp_path / "run.csv")]) == 0
+    shown = capsys.readouterr().out
+    proposal = tomllib.loads(shown[shown.index("[data]") :])
+    assert proposal["data"]["columns"] == {"q1": "q1", "V1": name}
+    assert proposal["data"]["units"] == {"V1": unit}
+    assert proposal["efforts"] == {"gain": 1.0}
+
+
+def test_shares_are_no_efforts(tmp_path, capsys):
+    rows = "".join(f"{k / 500},{k % 7},{k % 5}\n" for k in range(100))
+    (tmp_path / "run.csv").write_text(f"time,q1 [rad],tau1 [%]\n{rows}")
+    assert run(["look", str(tmp_path / "run.csv")]) == 0
+    shown = capsys.readouterr().out
+    assert tomllib.loads(shown[shown.index("[data]") :])["data"]["units"] == {"q1": "rad"}
+    assert "# tau1 is in %, a share: multiply it by what 100 % stands for" in " ".join(shown.split())
+    assert "channel 'tau1' is in %, a share" in read_recording(tmp_path / "run.csv").remarks[0]

@@ -83,7 +83,11 @@ def stuck_recording():
 def test_a_recording_remarks_on_it_and_says_what_to_do():
     (remark,) = stuck_recording().remarks
     assert remark.startswith("channel 'q1' holds -0.1744 rad for 2.800 s from row 3201 on, though it moved at 2.969")
-    assert 'channel = "time", lower = 3.2, upper = 6, within = "0.15 s"' in remark
+    assert 'mask = [{channel = "time", lower = 3.2, upper = 6, within = "0.15 s"}]' in remark
+    steps = (LowPass(20.0), Differentiate(), Trim())
+    assert remark in prepare(stuck_recording(), ["q1"], ["tau1"], steps).account[0].remarks
+    masked = prepare(stuck_recording(), ["q1"], ["tau1"], (*steps, MaskWhere("time", 3.2, 6.0)))
+    assert not masked.account[0].remarks
     assert not Recording(["tau1"], ["N·m"], stuck_recording().samples[:, :1], RATE).remarks  # efforts may jump
 
 
@@ -100,3 +104,13 @@ def test_positions_that_no_row_sees_need_not_be_reachable():
     last = int(right.full_rate.at[right.kept.any(axis=1)].max())
     assert motion.full_rate.ddq[:last] == pytest.approx(right.full_rate.ddq[:last], abs=1e-6)
     assert (motion.full_rate.dq[-500:] == 0).all()
+
+
+def test_a_position_that_jumps_after_it_was_held():
+    """Slow motion does not tell a stop from rest, but no joint starts by a thousand steps of its encoder."""
+    x = counted(0.5 * np.sin(T))
+    x[2500:2800] = x[2499]
+    found = held_value(x, RATE)
+    assert (found.first, found.first + found.length, found.speed) == (2499, 2800, 0.0)
+    assert found.jump == pytest.approx(abs(0.5 * np.sin(2.8) - 0.5 * np.sin(2.499)), abs=2 * COUNT)
+    assert "and then jumps by 0.13" in found.in_words("rad")

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gough.core.arrays import Array
+from gough.core.text import number
 
 _LEAST = 0.05
 """Seconds that a value must be repeated at least."""
@@ -18,22 +19,35 @@ _STEADY = 0.8
 """
 
 
+_JUMPS, _USUAL = 10.0, 0.999
+"""A jump at the end is that many times this quantile of the changes from sample to sample."""
+
+
 class HeldValue(NamedTuple):
-    """A stretch of samples that repeat one value to the last bit, and the speed until then."""
+    """A stretch of samples that repeat one value to the last bit."""
 
     first: int
     length: int
     value: float
     speed: float
-    """Units of the channel per second."""
+    """Units of the channel per second until the stretch; 0 where it may have come to rest."""
+    jump: float
+    """Change to the sample after the stretch; 0 at the end of the channel."""
+
+    def in_words(self, unit: str) -> str:
+        """What cannot be a motion."""
+        if self.speed:
+            return f"though it moved at {number(self.speed)} {unit or 'units'}/s until the sample before"
+        return f"and then jumps by {number(self.jump)}{f' {unit}' if unit else ''} within one sample"
 
 
 def held_value(channel: Array, rate: float) -> HeldValue | None:
-    """The longest stretch in which a moving position holds its value from one sample to the next; None without any.
+    """The longest stretch in which a position holds its value while it must have moved; None without any.
 
-    Hypothesis: a joint takes more than a quarter of the 20 ms (at least four samples) before to come to rest. Positions
-    are rounded to steps of the smallest change in the channel; motions of less than some thirty of these in 20 ms are
-    too coarse to be judged.
+    Hypotheses: a joint takes more than a quarter of the 20 ms (at least four samples) before to come to rest; and one
+    that rests does not start with ten times the change per sample that 999 of 1000 samples stay below. Positions are
+    rounded to steps of the smallest change in the channel; motions of less than some thirty of these in 20 ms are too
+    coarse for the first.
 
     Examples:
         >>> swing = np.sin(np.arange(1000) / 100)
@@ -47,13 +61,21 @@ def held_value(channel: Array, rate: float) -> HeldValue | None:
     starts = np.concatenate([[0], np.flatnonzero(moves) + 1])
     lengths = np.diff(np.concatenate([starts, [len(channel)]]))
     before = max(4, ceil(_BEFORE * rate))
-    long = (lengths >= max(_LEAST * rate, _LONGER * float(np.median(lengths)))) & (starts >= before)
-    if not long.any():
+    long = lengths >= max(_LEAST * rate, _LONGER * float(np.median(lengths)), 2)
+    if not long.any() or not moves.any():
         return None
-    resolution = float(np.nanmin(steps[moves]))
+    resolution, usual = float(np.nanmin(steps[moves])), float(np.nanquantile(steps, _USUAL))
     for run in np.flatnonzero(long)[np.argsort(-lengths[long], kind="stable")]:
-        first = int(starts[run])
-        whole, last = (abs(channel[first] - channel[first - n]) for n in (before, before // 4))
-        if (last - resolution) / (before // 4) >= _STEADY * (whole + resolution) / before:
-            return HeldValue(first, int(lengths[run]), float(channel[first]), float(whole) / before * rate)
+        first, length = int(starts[run]), int(lengths[run])
+        speed = _speed_until(channel, first, before, resolution) * rate if first >= before else 0.0
+        after = first + length
+        jump = float(abs(channel[after] - channel[first])) if after < len(channel) else 0.0
+        if speed or jump > _JUMPS * max(usual, resolution):
+            return HeldValue(first, length, float(channel[first]), speed, jump)
     return None
+
+
+def _speed_until(channel: Array, first: int, before: int, resolution: float) -> float:
+    """Change per sample until a stretch that begins while the channel moves; 0 where it may have slowed down."""
+    whole, last = (float(abs(channel[first] - channel[first - n])) for n in (before, before // 4))
+    return whole / before if (last - resolution) / (before // 4) >= _STEADY * (whole + resolution) / before else 0.0

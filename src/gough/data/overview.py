@@ -12,7 +12,7 @@ from gough.core.arrays import Array
 from gough.core.errors import InputError
 from gough.core.tables import table
 from gough.core.text import number
-from gough.core.units import same_kind
+from gough.core.units import in_si, same_kind
 from gough.data.channel_groups import GroupedSource, GroupSource
 from gough.data.formats import opened, opened_recording
 from gough.data.held_values import held_value
@@ -27,6 +27,10 @@ _EFFORT = re.compile(r"(?:tau|torque|effort|efforts|force|current|moment|[VIu])_
 _POSITION = re.compile(r"(?:q|pos|position|positions|angle|theta|phi|joint|leg|encoder|l)_?\d*", re.IGNORECASE)
 _WORDS = re.compile(r"[/. ]")
 _NUMBER = re.compile(r"[+-]?[\d.,]+(?:[eE][+-]?\d+)?")
+_ELECTRIC = {
+    "V": re.compile(r"(?:[vu]|volt|voltage)_?\d*", re.IGNORECASE),
+    "A": re.compile(r"(?:i|current)_?\d*", re.IGNORECASE),
+}
 _DERIVED = re.compile(r"vel|acc|dq|speed|desired|reference|error|command|setpoint|target", re.IGNORECASE)
 _OF_MOTION, _OF_EFFORT = {"rad", "deg", "m", "mm", "°"}, {"N·m", "Nm", "N", "V", "A", "mN·m", "N*m"}
 _NO_JOINTS = re.compile(r"Pose|Transform|TFMessage|Odometry", re.IGNORECASE)
@@ -162,9 +166,7 @@ class Overview:
         lines += ["", "[[data.recordings]]", f"file = {_quoted(self.path)}", "", "[data.columns]"]
         named = {f"q{i}": name for i, name in enumerate(motion, start=1)}
         channel_of = {each.name: each for group in self.groups for each in group.channels}
-        electric = [
-            kind for kind in ("V", "A") if efforts and all(_is(channel_of[name].unit, kind) for name in efforts)
-        ]
+        electric = [kind for kind in ("V", "A") if efforts and all(_may_be(channel_of[name], kind) for name in efforts)]
         named |= {f"{'V' if electric else 'tau'}{i}": name for i, name in enumerate(efforts, start=1)}
         for coordinate, name in named.items():
             fault = "  # mend its cells first: see above" if channel_of[name].fault else ""
@@ -175,7 +177,7 @@ class Overview:
             )
             lines.append(f"# no channel is recognized as {lacking}: enter them")
         if named:
-            lines += ["", *_units(named, channel_of)]
+            lines += ["", *_units(named, channel_of, electric[0] if electric else "")]
         if electric:
             lines += [
                 "",
@@ -316,23 +318,33 @@ def _on_texts(head: str, cells: tuple[str, ...]) -> str:
     return f"Column '{head}' holds texts, {len(own)} different ones: {shown}"
 
 
-def _units(named: Mapping[str, str], channel_of: Mapping[str, ChannelOverview]) -> Iterator[str]:
+def _units(named: Mapping[str, str], channel_of: Mapping[str, ChannelOverview], electric: str) -> Iterator[str]:
     """The table [data.units] of channels, by their heads; without a head, what the study would assume."""
     yield "[data.units]"
     silent = []
     for coordinate, name in named.items():
         channel = channel_of[name]
-        if is_unit(channel.unit):
+        if is_unit(channel.unit) and not in_si(channel.unit)[1]:
+            yield (
+                f"# {coordinate} is in {channel.unit}, a share: multiply it by what 100 % stands for, such as the "
+                "rated torque, and state that unit"
+            )
+        elif is_unit(channel.unit):
             yield f"{coordinate} = {_quoted(channel.unit)}"
+        elif electric and coordinate.startswith("V"):
+            yield f"{coordinate} = {_quoted(electric)}  # by its name: the file states no unit"
         else:
             silent.append(coordinate)
     if silent:
-        names = ", ".join(silent)
-        yield f'# no unit is known of {names}: SI units are assumed; enter others, such as {silent[0]} = "deg"'
+        names, unit = ", ".join(silent), "deg" if silent[0].startswith("q") else "mN*m"
+        yield f'# no unit is known of {names}: SI units are assumed; enter others, such as {silent[0]} = "{unit}"'
 
 
-def _is(unit: str, kind: str) -> bool:
-    return is_unit(unit) and same_kind(unit, kind)
+def _may_be(channel: ChannelOverview, kind: str) -> bool:
+    """Whether a channel is a voltage or a current: by its unit, or else by its name."""
+    if is_unit(channel.unit):
+        return same_kind(channel.unit, kind)
+    return _ELECTRIC[kind].fullmatch(_WORDS.split(channel.name)[-1]) is not None
 
 
 def _is_time(head: str) -> bool:
@@ -383,8 +395,8 @@ def _on_held(head: str, values: Array, clock: ClockOverview | None) -> str:
         return ""
     lasts = number(held.length / clock.rate)
     return (
-        f"Column '{head}' holds {number(held.value)} for {lasts} s from row {held.first + 1} on, though it moved "
-        "until the sample before: did its sensor or bus drop out?"
+        f"Column '{head}' holds {number(held.value)} for {lasts} s from row {held.first + 1} on, "
+        f"{held.in_words(unit or '')}: did its sensor or bus drop out?"
     )
 
 

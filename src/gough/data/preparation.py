@@ -1,6 +1,7 @@
 """From recordings to a measured motion."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -67,6 +68,7 @@ def _prepared(recording: Recording, coordinates: Channels, efforts: Channels, st
         except InputError as error:
             raise _in_step(error, step, recording) from error
         account.append(StepReport(str(step), did, signals.n_samples, signals.kept.sum().item()))
+        account[0] = replace(account[0], remarks=_open_remarks(recording, signals, remarks))
         if not account[-1].rows:
             raise InputError(f"{whence}: no row is left after {step}: {did}{_HINTS.get(type(step), '')}")
     if signals.dq is None or signals.ddq is None:
@@ -89,6 +91,18 @@ def _prepared(recording: Recording, coordinates: Channels, efforts: Channels, st
         sources=(whence,),
         rows=recording.row_of(signals.first + signals.stride * np.arange(signals.n_samples)),
     )
+
+
+def _open_remarks(recording: Recording, signals: Signals, remarks: tuple[str, ...]) -> tuple[str, ...]:
+    """The remarks without those on held positions whose rows are left out."""
+    at = signals.first + signals.stride * np.arange(signals.n_samples)
+    left = at[signals.kept.any(axis=1)]
+    done = {
+        recording.on_held(name)
+        for name, held in recording.held.items()
+        if not ((left >= held.first) & (left < held.first + held.length)).any()
+    }
+    return tuple(remark for remark in remarks if remark not in done)
 
 
 def _signals(recording: Recording, coordinates: Channels, efforts: Channels, steps: Sequence[Step]) -> Signals:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import ceil
 from typing import Any
 
@@ -12,7 +13,7 @@ from gough.core.errors import InputError, require
 from gough.core.tables import table
 from gough.core.text import number, percent, require_encodable
 from gough.core.units import factor_between, in_si, same_kind
-from gough.data.held_values import held_value
+from gough.data.held_values import HeldValue, held_value
 from gough.data.sources import nearest_name
 
 _TURNS = 4 * np.pi
@@ -208,6 +209,30 @@ class Recording(ArrayValue):
                 for name, unit, channel in zip(self.names, self.units, self.samples.T, strict=True)
                 for remark in self._remarks(name, unit, channel)
             ),
+            *map(self.on_held, self.held),
+        )
+
+    @cached_property
+    def held(self) -> Mapping[str, HeldValue]:
+        """Positions that hold a value while they must have moved, by channel."""
+        found = {
+            name: held_value(channel, self.rate)
+            for name, unit, channel in zip(self.names, self.units, self.samples.T, strict=True)
+            if in_si(unit)[1] in _OF_POSITIONS
+        }
+        return {name: held for name, held in found.items() if held is not None}
+
+    def on_held(self, name: str) -> str:
+        """What is odd about a held position, and how to leave its rows out."""
+        held, unit = self.held[name], self.unit(name)
+        began, lasts = self.times[held.first], held.length / self.rate
+        where = self.place(held.first).replace("in row", "from row")
+        return (
+            f"channel '{name}' holds {number(held.value)} {unit} for {number(lasts)} s {where} on, "
+            f"{held.in_words(unit)}: did its sensor or bus drop out? Leave these rows out in a study, "
+            "by this line in [preparation]: "
+            f'mask = [{{channel = "time", lower = {began:.6g}, upper = {began + lasts:.6g}, within = "0.15 s"}}] '
+            "(within: three periods of the cutoff)"
         )
 
     def __str__(self) -> str:
@@ -244,15 +269,6 @@ class Recording(ArrayValue):
                 yield f"channel '{name}' jumps by {steps[jump]:.3g} rad {where}: does its counter wrap around?"
         elif least == greatest and len(channel) > 1:
             yield f"channel '{name}' never changes: is it connected?"
-        if in_si(unit)[1] in _OF_POSITIONS and (held := held_value(channel, self.rate)):
-            began, lasts = self.times[held.first], held.length / self.rate
-            where = self.place(held.first).replace("in row", "from row")
-            yield (
-                f"channel '{name}' holds {number(held.value)} {unit} for {number(lasts)} s {where} on, though it moved "
-                f"at {number(held.speed)} {unit}/s until the sample before: did its sensor or bus drop out? Leave "
-                f'these rows out by [[preparation.mask]] in a study: channel = "time", lower = {began:.6g}, '
-                f'upper = {began + lasts:.6g}, within = "0.15 s" (three periods of the cutoff)'
-            )
         for end, which in ((least, "least"), (greatest, "greatest")):
             share = float((channel == end).mean())
             if least < greatest and share > _CLIPPED and _longest(channel == end) > _HELD:

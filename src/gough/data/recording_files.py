@@ -198,6 +198,11 @@ def _recording(
         if factor != 1.0:
             with np.errstate(over="ignore", under="ignore"):
                 samples[:, column] *= factor
+    notes += tuple(
+        f"channel '{name}' is in {unit}, a share: its values are {factor:g} of those in the file, without a unit"
+        for name, unit, (factor, si) in zip(chosen.names, chosen.units, sizes, strict=True)
+        if unit and not si
+    )
     assert rate is not None  # the layout has asked for it
     try:
         units = tuple(si for _, si in sizes)

@@ -143,7 +143,11 @@ def _require_units(robot: DynamicModel, names: Sequence[str], units: Sequence[st
             raise InputError(f"the unit of '{name}' is not stated: {robot.name} needs {right}; state it in units=")
         if not same_kind(unit, right):
             electric = same_kind(unit, "V") or same_kind(unit, "A")
-            volts = ": EffortFromVoltage(gain) makes volts or amperes efforts" if electric else ""
+            makes = "EffortFromVoltage(gain) makes volts or amperes efforts"
+            study = (
+                "in a study gain in [efforts], with the channels called V1, V2, … in [data.columns] and [data.units]"
+            )
+            volts = f": {makes}; {study}" if electric else ""
             raise InputError(f"'{name}' is measured in {unit}, but {robot.name} needs {right}{volts}")
 
 

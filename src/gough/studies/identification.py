@@ -15,6 +15,7 @@ from gough.core.errors import InputError, nearest, require
 from gough.core.files import read_toml
 from gough.core.progress import Phase, announced
 from gough.core.toml_places import Place
+from gough.core.units import in_si
 from gough.data import (
     Decimate,
     Differentiate,
@@ -422,6 +423,14 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
                 missing=data.missing,
                 resample=data.resample,
             )
+        for channel in dict.fromkeys((*coordinates, *efforts)):
+            stated = data.units.get(channel)
+            with self.at("data", "units", channel):
+                require(
+                    not stated or in_si(stated)[1] != "",
+                    f"'{channel}' is in {stated}, a share of something: multiply the column by what 100 % stands for, "
+                    "such as the rated torque, and state that unit",
+                )
         efforts_in = self.robot.effort_units if self.amplifier is None else ("V",) * len(efforts)
         known = dict(zip((*coordinates, *efforts), (*self.robot.coordinate_units, *efforts_in), strict=True))
         units = [unit or known.get(name, "") for name, unit in zip(recording.names, recording.units, strict=True)]
