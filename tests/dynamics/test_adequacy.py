@@ -1,11 +1,14 @@
 """Which model do the data ask for? Robots whose missing effect is known."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from gough.dynamics import Adequacy, Finding, adequacy_of, identify
+from gough.dynamics import Adequacy, Finding, adequacy_of, causes_of, identify
+from gough.dynamics.causes import larger_variants
+from gough.dynamics.effect_rows import EffectRows
 from gough.dynamics.regressors import measured_regressor
 from gough.robots import H4
 from tests.dynamics.h4_data import efforts_of, measured, variant
@@ -125,6 +128,38 @@ def test_shifts_say_how_far_the_printed_sigma_is_from_the_error(robot, complete)
         assert abs(sigmas) == pytest.approx(abs(part * truth[name]) / sigma[name], rel=0.1)
     assert shifts["I_mot2"][0] < -0.2
     assert "The printed σ do not include this error" in found.adequacy.verdict
+
+
+@pytest.mark.parametrize(
+    ("used", "added"), [("paper", {"m_rod", "S_arm"}), ("arm gravity", {"m_rod"}), ("rods", set())]
+)
+def test_the_size_of_what_a_variant_adds_is_that_of_its_own_parameters(robot, complete, used, added):
+    smaller = variant(robot, used)
+    effects = larger_variants(smaller)
+    found = causes_of(smaller, complete, effects=effects)
+    assert {cause.effect.name for cause in found.ranked} == {effect.name for effect in effects}
+    if not added:
+        return
+    cause = found.likeliest
+    assert cause.effect.name == "rods"
+    assert set(cause.names) == added
+    assert cause.dof == len(added)
+    assert "more" not in cause.size
+    assert all(f"{name} = " in cause.size for name in added)
+    truth = dict(zip(robot.names, robot.nominal, strict=True))
+    assert np.all(abs(cause.values - [truth[name] for name in cause.names]) < 5 * cause.sigma)
+    # smaller variants add nothing to a model with the larger one
+    assert [step.effect.name for step in found.steps] == ["rods"]
+
+
+def test_a_parameter_that_a_variant_gives_another_meaning_is_one_that_it_adds(robot, complete):
+    """The same name with another column is kept: the smaller model does not have its efforts."""
+    smaller = variant(robot, "paper")
+    (effect,) = [each for each in larger_variants(smaller) if each.name == "rods"]
+    names = tuple("I_mot1" if name == "m_rod" else f"own {name}" for name in robot.names)
+    renamed = SimpleNamespace(names=names, units=robot.units, variant="renamed", adds="", regressor=robot.regressor)
+    columns = replace(effect, model=renamed).columns(EffectRows.of(smaller, complete).excitation)
+    assert columns.names == names
 
 
 def test_without_variants_general_terms_still_judge(five_bar, random_motion):

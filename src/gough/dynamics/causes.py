@@ -11,7 +11,7 @@ from gough.core.text import number, percent
 from gough.core.threads import one_blas_thread
 from gough.data import MeasuredMotion
 from gough.dynamics.cause import Cause, Hidden
-from gough.dynamics.effect import Columns, Effect, Excitation, Truth
+from gough.dynamics.effect import REGRESSOR, Columns, Effect, Excitation, Truth
 from gough.dynamics.effect_rows import EffectRows, p_of_ratio
 from gough.dynamics.effects import catalogue
 from gough.dynamics.forms import FormFit, Forms
@@ -30,6 +30,8 @@ _WORTH_A_STEP = 0.1
 """Gain of the ratio for which the numbers of a form are moved rather than refined."""
 _PER_UNKNOWN = 3
 """Independent rows for each parameter without which no effect is sought."""
+_ROUNDING = 1e-9
+"""Difference of two columns, relative to the largest entry, up to which they are the same parameter's."""
 _MOST_STEPS = 3
 """Effects that are sought one after the other."""
 
@@ -181,12 +183,27 @@ class LargerVariant(Effect):
         return f'Use the {len(self.model.names)}-parameter model: variant = "{self.model.variant}" in [robot].'
 
     def columns(self, excitation: Excitation) -> Columns:
-        """All columns of the larger model: the model's own are taken out of them."""
+        """The columns of the larger model that the model does not have: of its own, only rounding errors are left."""
         values = self.model.regressor(excitation.q, excitation.dq, excitation.ddq)
-        return Columns(self.model.names, self.model.units, values)
+        own = excitation.of_motion.get(REGRESSOR)
+        if own is None:
+            own = excitation.regressor(excitation.q, excitation.dq, excitation.ddq)
+        place = {name: k for k, name in enumerate(excitation.robot.names)}
+        added = [
+            k
+            for k, name in enumerate(self.model.names)
+            if name not in place or not _is_same(values[:, :, k], own[:, :, place[name]])
+        ]
+        names, units = (tuple(each[k] for k in added) for each in (self.model.names, self.model.units))
+        return Columns(names, units, values[:, :, added])
 
     def plant(self, truth: Truth, size: float, rng: np.random.Generator) -> None:
         """Not in the confusion table: adequacy of variants has its own."""
+
+
+def _is_same(x: Array, y: Array) -> bool:
+    """Are two columns equal to rounding?"""
+    return bool(abs(x - y).max(initial=0.0) <= _ROUNDING * abs(y).max(initial=0.0))
 
 
 def larger_variants(robot: DynamicModel) -> tuple[Effect, ...]:
