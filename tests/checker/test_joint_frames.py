@@ -131,7 +131,10 @@ def test_rows_in_coordinates_hold_exactly(model, size, skew, bounded, rng):
     box = space.prior()._replace(lower=lower, upper=upper)
     if bounded:
         parts = zip(frames, space.equations, space.chains, strict=True)
-        frames = [with_cuts(f, each, space.rows(f.center, f.radius, chain), space.more, rng) for f, each, chain in parts]
+        frames = [
+            with_cuts(frame, each, space.rows(frame.center, frame.radius, chain), space.more, rng)
+            for frame, each, chain in parts
+        ]
     rows = JointRows(space, box, tuple(frames))
     assert all(len(chain.stated) == bounded * chain.n_poses * chain.S for chain in rows.chains)
     errors = [[Fraction(v) for v in row] for row in shared.tolist()]
