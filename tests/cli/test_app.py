@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from pydantic import ValidationError
+from rich.text import Text
 
 from gough.cli import app, main
 from gough.cli.app import run
@@ -52,6 +53,17 @@ def test_every_command_argument_and_option_is_described_in_a_sentence(path, comm
         assert re.match(r"[A-Z].*[.…]$", text.strip(), re.DOTALL), f"{name}: {text!r}"
         fragment = re.match(r"(Of|To|Another|How many)\b", text)  # "Of the images, pixels." does not say what it is
         assert fragment is None, f"{name}: {text!r}"
+
+
+@pytest.mark.parametrize(
+    ("path", "command"),
+    [pytest.param(*pair, id=pair[0]) for name in COMMANDS for pair in commands_below(command(name), f"gough {name}")],
+)
+def test_words_in_brackets_are_not_taken_for_styles(path, command):
+    """Help of options is markup: what stands in brackets there, such as a unit, is to be escaped."""
+    for each in command.params:
+        escaped = each.help.replace("\\[", "[")
+        assert Text.from_markup(each.help).plain == escaped, f"{path} {each.name}"
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -25,7 +25,9 @@ def look(
     *,
     heads: Annotated[
         str,
-        typer.Option(help="Names of the columns of a text file without any, such as 'name, x [mm], y [mm], z [mm]'."),
+        typer.Option(
+            help="Names of the columns of a text file without any, such as 'name, x \\[mm], y \\[mm], z \\[mm]'."
+        ),
     ] = "",
     as_json: AsJson = False,
 ) -> None:

@@ -20,7 +20,7 @@ _ROBOT = "h4"
 def new(
     folder: Annotated[Path, typer.Argument(help="New folder for the study.")],
     robot: Annotated[
-        str, typer.Option(help=f"Robot ({', '.join(ROBOTS)}), or a mechanism file (TOML, URDF, MJCF).")
+        str, typer.Option(help=f"Robot ({', '.join(ROBOTS)}), or a mechanism file (TOML, URDF, SDF, MJCF).")
     ] = _ROBOT,
     *,
     recording: Annotated[

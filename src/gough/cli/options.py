@@ -56,7 +56,7 @@ Cluster = Annotated[
 ]
 TableFile = Annotated[
     Path | None,
-    typer.Option(help='The robot\'s readings: CSV file with the columns image, configuration, run, "l1 [mm]", …'),
+    typer.Option(help='The robot\'s readings: CSV file with the columns image, configuration, run, "l1 \\[mm]", …'),
 ]
 SizeSigma = Annotated[
     float,
