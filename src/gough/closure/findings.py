@@ -68,10 +68,20 @@ def bracket_words(lower: float, upper: float) -> str:
         ('0.123039 … 0.124011', '≤ 0.1241', '≤ 0')
         >>> bracket_words(0.00012304, np.inf), bracket_words(-np.inf, np.inf)
         ('≥ 0.1230', 'not known')
+
+        A lower end above 0 is not printed as 0, however far below the upper one:
+
+        >>> bracket_words(7.15e-9, 4.785e-5)
+        '7.1e-06 … 0.0479'
     """
     if upper == np.inf:
         return "not known" if lower == -np.inf else f"≥ {outward.at_least(lower, times=1000)}"
-    return "≤ 0" if upper <= 0 else outward.between(lower, upper, times=1000)
+    if upper <= 0:
+        return "≤ 0"
+    if lower > 0:
+        low, high = outward.sides(lower, upper, times=1000)
+        return f"{low if Fraction(low) else outward.at_least(lower, times=1000, digits=2)} … {high}"
+    return outward.between(lower, upper, times=1000)
 
 
 @dataclass(frozen=True, eq=False)
