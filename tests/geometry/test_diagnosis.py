@@ -7,8 +7,8 @@ import pytest
 
 from benchmarks.calibration_mistakes import elsewhere
 from gough.core.errors import GoughError
-from gough.core.rotations import exp, log
-from gough.data import KlipperDelta, Poses
+from gough.core.rotations import exp, log, to_quaternion
+from gough.data import KlipperDelta, Poses, read_poses
 from gough.estimates import EstimationError, Status
 from gough.geometry import calibrate, calibrate_printer
 from gough.geometry.calibrate import _failed
@@ -58,6 +58,27 @@ def test_small_errors_are_named(name, rng):
     answer = calibrate(ROBOT, poses)
     assert answer.diagnosis.accusations[0].mistake == name
     assert mistake.advice in " ".join(answer.verdicts)
+
+
+def test_renamed_columns_mend_a_quaternion_whose_names_deceive(rng, tmp_path):
+    """What is advised is accepted when it is done, for a scalar in either wrong place."""
+    poses = campaign(rng, 30).poses
+    true = to_quaternion(poses.rotation)
+    first, last = ["qw", "qx", "qy", "qz"], ["qx", "qy", "qz", "qw"]
+    path, advice = tmp_path / "poses.csv", catalogue()["quaternion order"].advice
+    for stand, values, renamed in ((first, np.roll(true, -1, axis=1), last), (last, true, first)):
+        rows = np.column_stack([poses.position, values, poses.readings])
+        body = "\n".join(",".join(map(repr, row)) for row in rows.tolist())
+        readings = [f"l{k + 1} [m]" for k in range(poses.readings.shape[1])]
+        for names in (stand, renamed):
+            path.write_text(",".join(["x [m]", "y [m]", "z [m]", *names, *readings]) + "\n" + body)
+            read = read_poses(path)
+            try:
+                told = " ".join(calibrate(ROBOT, read).verdicts)
+            except GoughError as error:
+                told = str(error)
+            assert (advice in told) == (names is stand), told
+        assert calibrate(ROBOT, read).diagnosis.accusations == ()
 
 
 def test_both_of_two_outliers_are_named(rng):

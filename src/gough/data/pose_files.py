@@ -373,7 +373,8 @@ class _Reader:
             first = "first" if seems == "wxyz" else "last"
             notes.append(f"Quaternions are taken as {seems}, scalar {first}: only so does the platform turn little.")
         elif seems is not None and seems != order:
-            which = "columns qw and qz are perhaps confused" if named else f'"{seems}" would fit'
+            renamed = "columns qw, qx, qy, qz are perhaps qx, qy, qz, qw in fact; if so, rename them"
+            which = renamed if named else f'"{seems}" would fit'
             notes.append(
                 f"Read as {order}, they turn the platform by up to {_largest_turn(q, order):.0f}°, but by at most "
                 f"{_largest_turn(q, seems):.0f}° as {seems}: {which}."

@@ -15,7 +15,11 @@ class QuaternionOrder(Mistake):
 
     name = "quaternion order"
     title = "quaternions read with the scalar in the wrong place"
-    advice = 'State quaternion = "wxyz" or "xyzw" in [poses].'
+    advice = (
+        "Rename columns qw, qx, qy, qz to qx, qy, qz, qw, in this order, where the scalar is last in fact, or the "
+        'reverse where it is first: their names decide. Of columns q1, …, q4, state quaternion = "wxyz" or "xyzw" in '
+        "[poses]."
+    )
 
     def corrected(self, stated: Stated) -> Iterator[Corrected]:
         """The scalar in the other place."""
