@@ -128,6 +128,8 @@ class FramedChain:
         """The bound that the weights of a cut of the frame prove."""
         sign = 1 if cut.side == "lower" else -1
         constant, linear, pairs = self.quantity(cut.number)
+        bits = max((x.n.bit_length() for x in linear.values()), default=0)
+        spend(5_000 + (len(linear) + len(pairs)) * (2_000 + product_cost(bits, bits)))
         target, lost = self._rows.columns_of(linear, pairs)
         least = self._rows.least(cut.weights, {column: sign * x for column, x in target.items()})
         return constant.fraction + sign * (least - lost.fraction)
