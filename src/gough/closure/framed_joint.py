@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from gough.checker.chain_boxes import ChainBox, Space
 from gough.checker.chain_proofs import ChainFrame, ChainLink, JointEmpty, NumberedCut
@@ -382,6 +381,8 @@ class _Entries:
 
     def matrix(self, n_columns: int) -> Any:
         """The entries as a sparse matrix."""
+        from scipy import sparse  # noqa: PLC0415 - start-up time
+
         rows, columns, values = (np.concatenate(each) for each in zip(*self._parts, strict=True))
         return sparse.csr_matrix((values, (rows, columns)), shape=(len(self.side), n_columns))
 
@@ -485,6 +486,8 @@ class _Program:
         Few products with errors are columns. The others are replaced by the combination of planes that the optimum's
         multipliers make of them.
         """
+        from scipy import sparse  # noqa: PLC0415 - start-up time
+
         weights = -optimum.weights
         everything = sum(each.sum() for each in losses.coordinates)
         length = np.maximum(abs(self._A).multiply(abs(self._sides).max(axis=1)).max(axis=1).toarray().ravel(), 1e-300)
@@ -565,6 +568,8 @@ class _Scaled:
     """A y ≤ b in units of the sides and with rows of length one; perhaps with a last column that widens readings."""
 
     def __init__(self, A: Any, b: Array, sides: Array, widening: Array | None) -> None:
+        from scipy import sparse  # noqa: PLC0415 - start-up time
+
         size = abs(sides).max(axis=1)
         self._scale = np.where(size > 0, size, 1.0)
         scaled = (A @ sparse.diags(self._scale)).tocsr()
