@@ -32,6 +32,7 @@ PROVING = {
 CLAIMING_NOTHING = {"cramer_rao_bound", "identifiability", "noise_from_repeats", "own_regressor"}
 CHILD = """
 import sys
+import numpy.ma, scipy.linalg  # older ones warn where they are loaded in another floating-point mode
 sys.path.insert(0, {root!r})
 from gough import Bounded, Box, Claim, LinearProblem, Unknowns
 from gough.core.errors import AssumptionError
