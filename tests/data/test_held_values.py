@@ -114,3 +114,10 @@ def test_a_position_that_jumps_after_it_was_held():
     assert (found.first, found.first + found.length, found.speed) == (2499, 2800, 0.0)
     assert found.jump == pytest.approx(abs(0.5 * np.sin(2.8) - 0.5 * np.sin(2.499)), abs=2 * COUNT)
     assert "and then jumps by 0.13" in found.in_words("rad")
+
+
+def test_a_robot_that_mostly_rests_is_not_accused():
+    """Its first steps are many units of a fine encoder, but no more than those that follow."""
+    t = np.arange(200_000) / 100.0
+    x = np.where(t > 1999.5, 0.5 * 10.0 * (t - 1999.5) ** 2, 0.0)
+    assert held_value(counted(x, 1e-7), 100.0) is None

@@ -20,7 +20,7 @@ _STEADY = 0.8
 
 
 _JUMPS, _USUAL = 10.0, 0.999
-"""A jump at the end is that many times this quantile of the changes from sample to sample."""
+"""A jump at the end is that many times this quantile of the changes of a channel while it moves."""
 
 
 class HeldValue(NamedTuple):
@@ -45,7 +45,7 @@ def held_value(channel: Array, rate: float) -> HeldValue | None:
     """The longest stretch in which a position holds its value while it must have moved; None without any.
 
     Hypotheses: a joint takes more than a quarter of the 20 ms (at least four samples) before to come to rest; and one
-    that rests does not start with ten times the change per sample that 999 of 1000 samples stay below. Positions are
+    that rests does not start with ten times the change that 999 of 1000 moving samples stay below. Positions are
     rounded to steps of the smallest change in the channel; motions of less than some thirty of these in 20 ms are too
     coarse for the first.
 
@@ -64,7 +64,7 @@ def held_value(channel: Array, rate: float) -> HeldValue | None:
     long = lengths >= max(_LEAST * rate, _LONGER * float(np.median(lengths)), 2)
     if not long.any() or not moves.any():
         return None
-    resolution, usual = float(np.nanmin(steps[moves])), float(np.nanquantile(steps, _USUAL))
+    resolution, usual = float(np.nanmin(steps[moves])), float(np.nanquantile(steps[moves], _USUAL))
     for run in np.flatnonzero(long)[np.argsort(-lengths[long], kind="stable")]:
         first, length = int(starts[run]), int(lengths[run])
         speed = _speed_until(channel, first, before, resolution) * rate if first >= before else 0.0
