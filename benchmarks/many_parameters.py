@@ -9,8 +9,10 @@ python -m benchmarks.many_parameters growth        the second part alone
 """
 
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from time import process_time
+from typing import Any
 
 import numpy as np
 from scipy.optimize import linprog
@@ -98,24 +100,38 @@ def wide(rng: np.random.Generator, n_rows: int, p: int) -> LinearProblem:
     return replace(problem, noise=Bounded(np.full(n_rows, 1.5 * minimal_bound(problem).upper)))
 
 
+SIZES = {
+    "parameters": [(30_000, p) for p in (15, 30, 60, 100)],
+    "rows": [(n, 60) for n in (3000, 10_000, 30_000, 100_000, 300_000, 1_000_000)],
+}
+
+
+def grown(work: Callable[[LinearProblem], Any], problem_of: Callable[..., LinearProblem], sizes: Sequence[tuple[int, int]],
+          times: int = 2) -> list[float]:  # fmt: skip
+    """Processor time of the work for each size, after one that compiles and loads."""
+    work(problem_of(np.random.default_rng(1), 3000, 10))
+    problems = (problem_of(np.random.default_rng(1), *size) for size in sizes)
+    return [min(timed(lambda problem=problem: work(problem))[0] for _ in range(times)) for problem in problems]
+
+
+def exponents(sizes: Sequence[tuple[int, int]], along: str, seconds: Sequence[float]) -> tuple[float, list[float]]:
+    """The exponent from the smallest to the largest size, and step by step."""
+    k = np.log([size[along == "parameters"] for size in sizes])
+    steps = np.diff(np.log(seconds)) / np.diff(k)
+    return float(np.log(seconds[-1] / seconds[0]) / (k[-1] - k[0])), steps.tolist()
+
+
 def growth() -> None:
-    """Exponents from the smallest to the largest size, and step by step."""
-    parameters, rows = (15, 30, 60, 100), (3000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
     print("Growth; seconds of the processor, on data that no parameters explain, with columns of condition 1e4")
     for word, problem_of, work in (
         ("ε*, both ends proven", made, minimal_bound),
         ("hull for 1.5 ε*, proven", wide, LinearHull().estimate),
     ):
-        work(problem_of(np.random.default_rng(1), 3000, 10))  # what is compiled and loaded
-        for along, sizes in (("parameters", [(30_000, p) for p in parameters]), ("rows", [(n, 60) for n in rows])):
-            seconds = []
-            for size in sizes:
-                problem = problem_of(np.random.default_rng(1), *size)
-                seconds.append(min(timed(lambda work=work, problem=problem: work(problem))[0] for _ in range(2)))
-            k = np.log([size[along == "parameters"] for size in sizes])
-            power = np.log(seconds[-1] / seconds[0]) / (k[-1] - k[0])
+        for along, sizes in SIZES.items():
+            seconds = grown(work, problem_of, sizes)
+            power, parts = exponents(sizes, along, seconds)
             shown = ", ".join(f"{n} × {p}: {s:.3g}" for (n, p), s in zip(sizes, seconds, strict=True))
-            steps = ", ".join(f"{step:.1f}" for step in np.diff(np.log(seconds)) / np.diff(k))
+            steps = ", ".join(f"{step:.1f}" for step in parts)
             print(f"  {word}, with the {along}: {shown}; exponent {power:.2f}, step by step {steps}", flush=True)
 
 
