@@ -50,8 +50,10 @@ docs: $(VENV)/.ready-docs
 	$(BIN)/python -m sphinx --builder html --jobs auto --fail-on-warning --keep-going --quiet docs docs/_build/html
 	$(BIN)/python scripts/check_links.py docs/_build/html
 
-# the open benchmark: gough and its rivals, each in its own environment in .venv-rivals, on the same data
+# times beside goals; then the open benchmark: gough and its rivals, each in its own environment in .venv-rivals, on the
+# same data
 bench: $(VENV)/.ready-bench
+	$(BIN)/python -m benchmarks speed
 	$(BIN)/python -m benchmarks peers
 
 # the open benchmark and all others of the folder benchmarks, which takes hours

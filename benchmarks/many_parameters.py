@@ -106,8 +106,12 @@ SIZES = {
 }
 
 
-def grown(work: Callable[[LinearProblem], Any], problem_of: Callable[..., LinearProblem], sizes: Sequence[tuple[int, int]],
-          times: int = 2) -> list[float]:  # fmt: skip
+def grown(
+    work: Callable[[LinearProblem], Any],
+    problem_of: Callable[..., LinearProblem],
+    sizes: Sequence[tuple[int, int]],
+    times: int = 2,
+) -> list[float]:
     """Processor time of the work for each size, after one that compiles and loads."""
     work(problem_of(np.random.default_rng(1), 3000, 10))
     problems = (problem_of(np.random.default_rng(1), *size) for size in sizes)

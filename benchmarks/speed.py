@@ -3,10 +3,11 @@
 Every row calls what another benchmark measures with. Times are processor times, the least of some calls, on one thread;
 "before" are ratios or times that were measured before the last changes of the code, on a quiet machine.
 
-python -m benchmarks speed                  the table, about a minute
+python -m benchmarks speed                  the table, some minutes
 python -m benchmarks.speed identify         phases of an identification of H4, hexapod and an arm of seven axes
 """
 
+import subprocess
 import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
@@ -18,7 +19,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks import bounding_ellipsoid, calibration, certified_chain, maximum_likelihood, mechanism, outliers
+from benchmarks import (
+    bounding_ellipsoid,
+    calibration,
+    certified_chain,
+    many_parameters,
+    maximum_likelihood,
+    mechanism,
+    outliers,
+    waiting,
+)
 from benchmarks._dynamics import dynamics_problem, mapped_problem
 from benchmarks._palida_by_hand import COLUMNS
 from benchmarks.waiting import phases
@@ -30,7 +40,7 @@ from gough.dynamics import errors_in_variables
 from gough.geometry import calibrate
 from gough.geometry.descent import approach
 from gough.geometry.geometric import geometric
-from gough.methods import EllipsoidStream, LeastSquares, LinearHull, MaximumLikelihood, RelaxedHull
+from gough.methods import EllipsoidStream, LeastSquares, LinearHull, MaximumLikelihood, RelaxedHull, minimal_bound
 from gough.robots import H4Kinematics, Palida
 
 
@@ -205,9 +215,95 @@ def together() -> Iterator[Row]:
         )  # fmt: skip
 
 
+def many() -> Iterator[Row]:
+    """Sixty parameters: ε* and the hull, each with how it grows."""
+    size = (30_000, 60)
+    problem = many_parameters.made(np.random.default_rng(1), *size)
+    one_end, _ = many_parameters.timed(lambda: many_parameters.by_highs(problem))
+    works = (
+        ("ε*", minimal_bound, many_parameters.made, ("27 min, no answer", "2 s"), in_words(one_end)),
+        (
+            "hull for 1.5 ε*",
+            LinearHull().estimate,
+            many_parameters.wide,
+            ("21 s", "20 s"),
+            f"120 times {in_words(one_end)}",
+        ),
+    )
+    for name, work, problem_of, (before, goal), rival in works:
+        for along, sizes in many_parameters.SIZES.items():
+            seconds = many_parameters.grown(work, problem_of, sizes, 1)
+            power, steps = many_parameters.exponents(sizes, along, seconds)
+            if along == "parameters":
+                ours = in_words(seconds[sizes.index(size)])
+                highs = f"HiGHS, interior points, unproven {rival}"
+                yield Row(f"{name}, {size[0]} × {size[1]}, every end proven", ours, highs, before, ours, goal)
+            ends = sizes[0][along == "parameters"], sizes[-1][along == "parameters"]
+            yield Row(
+                f"{name}: {ends[0]} to {ends[1]} {along}", " ".join(in_words(s) for s in seconds), "-", "-",
+                f"exponent {power:.2f}, at most {max(steps):.1f} in a step", "2.5" if along == "parameters" else "1.05",
+            )  # fmt: skip
+
+
+UNASKED = ("identifying: hull", "identifying: ellipsoid", "identifying: tight ellipsoid", "comparing", "testing")
+"""How the phases of an identification begin that are not its statistical part."""
+
+
+def extras() -> Iterator[Row]:
+    for name, before in (("h4", "2.4"), ("hexapod", "4.9"), ("arm", "3.0")):
+        spent = {True: 0.0, False: 0.0}
+        for (start, what), (end, _) in pairwise(phases(name, 8.0)[0]):
+            spent[what.startswith(UNASKED)] += end - start
+        yield Row(
+            f"what an identification adds unasked, {name}", in_words(spent[True]),
+            f"its statistical part {in_words(spent[False])}", f"{before} of it",
+            f"{spent[True] / spent[False]:.1f} of it", "3 of it",
+        )  # fmt: skip
+
+
+COMPILED = """
+import contextlib, io, resource, sys
+from gough.cli.app import run
+with contextlib.redirect_stdout(io.StringIO()):
+    run(["demo", sys.argv[1], "--out", sys.argv[2]])
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(used.ru_utime + used.ru_stime)
+"""
+
+
+def compiler(robot: str, folder: str) -> float:
+    """Processor time of the C compiler in the first demo of a robot."""
+    environment = waiting.surroundings(XDG_CACHE_HOME=f"{folder}/{robot}-cache")
+    command = [sys.executable, "-c", COMPILED, robot, f"{folder}/{robot}"]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout)
+
+
+def commands() -> Iterator[Row]:
+    """Each a process of its own, its children included."""
+    gough = (sys.executable, "-m", "gough_command")
+    numpy = waiting.least(sys.executable, "-c", "import numpy")
+    whole = waiting.least(sys.executable, "-c", "import numpy, scipy.signal, matplotlib.figure")
+    peers = f"import of NumPy, scipy.signal, matplotlib {in_words(whole)}"
+    ours = in_words(waiting.least(*gough, "--help"))
+    yield Row("gough --help", ours, f"import of NumPy {in_words(numpy)}", "1.9 s", ours, "0.3 s")
+    with TemporaryDirectory() as folder:
+        ours = in_words(waiting.least(*gough, "demo", "--out", f"{folder}/demo", times=2))
+        yield Row("gough demo, with its report", ours, peers, "17 s", ours, "6 s")
+        waiting.spent(*gough, "new", f"{folder}/study", "--robot", "h4", "--example")
+        ours = in_words(waiting.after_imports(Path(folder) / "study" / "study.toml"))
+        yield Row("gough identify of an H4, 20 s at 1 kHz, after imports", ours, peers, "6.0 s", ours, "2 s")
+        for robot, before in (("h4", "3.0 s"), ("palida", "6.2 s")):
+            ours = in_words(compiler(robot, folder))
+            yield Row(f"C compiler in the first demo of {robot}", ours, "-", before, ours, "3 s")
+    ours = in_words(waiting.installed().until_demo)
+    yield Row("a new environment, pip install, the first demo", ours, "-", "100 s", ours, "60 s")
+
+
 def table() -> None:
     print("| work | ours | rival | before | now | goal |\n|---|---|---|---|---|---|", flush=True)
-    for part in (stream, relaxed, likelihood, calibrations, hull, hull_from_a_file, regressor, together):
+    for part in (
+        stream, relaxed, likelihood, calibrations, hull, hull_from_a_file, regressor, together, many, extras, commands,
+    ):  # fmt: skip
         for row in part():
             print(f"| {' | '.join(row)} |", flush=True)
 
