@@ -74,7 +74,7 @@ def test_without_a_compiler_nothing_is_written(results, here, capsys, monkeypatc
 
 
 def test_bad_input_is_refused_in_one_line(results, here, capsys):
-    assert "neither a folder of results nor a file" in refused(capsys, "nowhere")
+    assert "nowhere does not exist" in refused(capsys, "nowhere")
     (here / "empty").mkdir()
     assert "empty contains no results" in refused(capsys, "empty")
     (here / "empty" / "estimate.json").write_text("{}")

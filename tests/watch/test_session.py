@@ -281,7 +281,7 @@ def test_the_command_prints_lines_of_json_and_certificates_hold(study, capsys, m
     [
         (["watch", "study.toml", "no.csv"], "there is no such file"),
         (["watch", "study.toml", "-", "--checkpoint"], "cannot be resumed"),
-        (["watch", "study.toml", "live.csv", "--results", "nowhere"], "neither a folder of results nor a file"),
+        (["watch", "study.toml", "live.csv", "--results", "nowhere"], "nowhere does not exist"),
         (["watch", "study.toml", "ftp://x"], "is no source"),
     ],
 )

@@ -388,8 +388,10 @@ class RobotModel:
                     "a printer or of a robot that is not one of the library's. Run gough identify or gough calibrate "
                     "again"
                 )
-            where = "contains no results" if is_folder(place) else "is neither a folder of results nor a file"
-            raise InputError(f"{place} {where}: give a folder that gough identify, gough calibrate or gough demo wrote")
+            what = "contains no results" if is_folder(place) else "does not exist"
+            raise InputError(
+                f"{place} {what}: run gough identify or gough calibrate first, or give the folder that it wrote"
+            )
         try:
             return cls.from_json(read_text(path))
         except InputError as error:
