@@ -8,6 +8,7 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.report.base.curves import Curves, as_shown
 from gough.report.base.drawing import Color
+from gough.report.base.scales import with_margin
 
 PER_INCH = 88
 """Pixels of a screen that an inch of a file stands for."""
@@ -245,8 +246,7 @@ def limits(panel: Panel) -> tuple[float, float]:
         return -1.0, 1.0
     if panel.symmetric:
         low, high = -max(-low, high), max(-low, high)
-    margin = 0.06 * (high - low) or 0.1 * abs(high) or 1.0
-    return low - margin, high + margin
+    return with_margin(low, high)
 
 
 def _extremes(mark: Mark) -> tuple[float, float]:

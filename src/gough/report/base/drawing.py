@@ -11,10 +11,12 @@ from warnings import catch_warnings, filterwarnings
 
 import numpy as np
 
+from gough.core.arrays import Array
 from gough.core.html import Html, tag, text
 from gough.core.png import png_file
 from gough.core.text import visible
 from gough.report.base.curves import Curves
+from gough.report.base.sheet import Sheet
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -68,16 +70,15 @@ class Drawing:
     """A figure with the words that go with it.
 
     Examples:
-        >>> with style():
-        ...     figure = blank(2.0, 1.0)
-        >>> drawing = Drawing("empty", figure, "An empty figure.", "Nothing < something.")
+        >>> drawing = Drawing("empty", Sheet(144.0, 72.0), "An empty figure.", "Nothing < something.")
         >>> drawing.png()[1:4], "Nothing &lt; something." in drawing.html()
         (b'PNG', True)
     """
 
     name: str
     """File name without ending; also keeps its identifiers apart from other drawings' on one page."""
-    figure: "Figure"
+    figure: "Sheet | Figure"
+    """A sheet, or a figure of matplotlib where axes are worth their time."""
     description: str
     """Description of the figure for screen readers."""
     caption: str
@@ -87,16 +88,9 @@ class Drawing:
     @cached_property
     def _source(self) -> str:
         """The SVG without a background."""
-        from matplotlib.backends.backend_svg import FigureCanvasSVG  # noqa: PLC0415 - start-up time
-
-        # matplotlib puts dates and its address into metadata unless told not to
-        metadata = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-        target = BytesIO()
-        with _quiet_style(self.name):
-            canvas: Any = FigureCanvasSVG(self.figure)
-            canvas.print_svg(target, metadata=metadata)  # savefig would draw it twice
-            self.figure.set_layout_engine("none")  # it is laid out now, and need not be again
-        return visible(target.getvalue().decode(), lines=True)  # XML knows no control characters
+        if isinstance(self.figure, Sheet):
+            return self.figure.svg(self.name)
+        return visible(_saved(self.figure, self.name), lines=True)  # XML knows no control characters
 
     def svg(self) -> bytes:
         """A file of its own, on white."""
@@ -105,30 +99,50 @@ class Drawing:
 
     def png(self, dpi: int = 150) -> bytes:
         """A file of its own, on white."""
-        from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 - start-up time
-
-        assert self._source  # lays the figure out
-        drawn_at = self.figure.dpi
-        with _quiet_style(self.name):
-            self.figure.set_dpi(dpi)
-            self.figure.set_facecolor("white")
-            canvas: Any = FigureCanvasAgg(self.figure)
-            canvas.draw()  # savefig would draw it twice
-            self.figure.set_facecolor("none")
-            self.figure.set_dpi(drawn_at)
-        picture = np.asarray(canvas.buffer_rgba())[:, :, :3]
+        if isinstance(self.figure, Sheet):
+            picture = self.figure.pixels(dpi)
+        else:
+            assert self._source  # lays the figure out
+            picture = _painted(self.figure, self.name, dpi)
         return png_file(picture, 0.0254 / dpi, level=2)  # more compression takes longer than it is worth
 
     def html(self) -> Html:
         """The figure for a page: colors become the page's, identifiers its own, and nothing refers to elsewhere."""
-        source = _inlined(self._source, self.name)
-        label = f'role="img" aria-label="{text(self.description)}"'
-        source = re.sub(
-            r'<svg [^>]*?(viewBox="[^"]*")[^>]*>', lambda match: f"<svg {label} {match[1]}>", source, count=1
-        )
+        figure = self.figure
+        source = figure.inlined(self.name) if isinstance(figure, Sheet) else _inlined(self._source, self.name)
+        source = source.replace("<svg ", f'<svg role="img" aria-label="{text(self.description)}" ', 1)
         for color, variable in _VARIABLES.items():
             source = source.replace(color, f"var({variable})")
         return tag("figure", tag("div", Html(source), class_="plot"), tag("figcaption", self.caption), id=self.name)
+
+
+def _saved(figure: "Figure", name: str) -> str:
+    """The SVG of a figure of matplotlib, which lays it out."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG  # noqa: PLC0415 - start-up time
+
+    # matplotlib puts dates and its address into metadata unless told not to
+    metadata = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    target = BytesIO()
+    with _quiet_style(name):
+        canvas: Any = FigureCanvasSVG(figure)
+        canvas.print_svg(target, metadata=metadata)  # savefig would draw it twice
+        figure.set_layout_engine("none")  # it is laid out now, and need not be again
+    return target.getvalue().decode()
+
+
+def _painted(figure: "Figure", name: str, dpi: int) -> Array:
+    """The picture of a figure of matplotlib that is laid out."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 - start-up time
+
+    drawn_at = figure.dpi
+    with _quiet_style(name):
+        figure.set_dpi(dpi)
+        figure.set_facecolor("white")
+        canvas: Any = FigureCanvasAgg(figure)
+        canvas.draw()  # savefig would draw it twice
+        figure.set_facecolor("none")
+        figure.set_dpi(drawn_at)
+    return np.asarray(canvas.buffer_rgba())[:, :, :3]
 
 
 @contextmanager
@@ -168,7 +182,7 @@ def color_of(color: Color) -> str:
 
 def _inlined(source: str, prefix: str) -> str:
     """The `<svg>` of a file by matplotlib, with identifiers of its own, the page's font, and a third of the bytes."""
-    source = source[source.index("<svg") :]
+    source = re.sub(r'<svg [^>]*?(viewBox="[^"]*")[^>]*>', r"<svg \1>", source[source.index("<svg") :], count=1)
     source = re.sub(r"font: (?:bold )?([\d.]+px)[^;\"]*", r"font-size: \1", source)
     source = re.sub(r" ?font-family: [^;\"]*;?| ?stroke-linecap: square;?| transform=\"rotate\(-0 [^\"]*\"", "", source)
     source = re.sub(r"<g id=\"[^\"]*\">", "<g>", source)

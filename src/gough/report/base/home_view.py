@@ -1,5 +1,6 @@
 """The robot at home, with the number, the zero and the positive direction of each actuator."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -7,8 +8,9 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.core.errors import GoughError
 from gough.core.text import number
-from gough.report.base.drawing import WIDTH, Drawing, blank, color_of, style
-from gough.report.base.robot_view import back_to_front, look_of, seen
+from gough.report.base.drawing import WIDTH, Drawing, color_of
+from gough.report.base.robot_view import Place, back_to_front, fitted, look_of, seen
+from gough.report.base.sheet import Sheet
 from gough.robots.mechanism.assembly import assembled
 from gough.robots.mechanism.bodies import body_motions
 from gough.robots.mechanism.description import Mechanism
@@ -76,19 +78,16 @@ def home_figure(robot: Any) -> Drawing | None:
     def view(points: Array) -> Array:
         return points - middle if is_flat else seen(points - middle)
 
-    with style():
-        figure = blank(WIDTH, 4.0)
-        axes = figure.subplots()
-        for kind, ends in back_to_front([segment.kind for segment in segments(mechanism)], view(shape)):
-            color, width = look_of(kind)
-            axes.plot(
-                ends[:, 0], ends[:, 1], color=color_of(color), linewidth=width, alpha=0.55, solid_capstyle="round"
-            )
-        for k, drive in enumerate(every, start=1):
-            _draw(axes, drive, str(k), size, view)
-        axes.set_aspect("equal")
-        axes.axis("off")
-        axes.margins(0.08)
+    limbs = back_to_front([segment.kind for segment in segments(mechanism)], view(shape))
+    arrows = [_arrow(drive, size, view) for drive in every]
+    sheet = Sheet(72 * WIDTH, 72 * 4.0)
+    shapes = [ends for _, ends in limbs] + [part for each in arrows for part in (each.way, each.beside, each.zero)]
+    place = fitted(sheet, shapes, margin=0.09)
+    for kind, ends in limbs:
+        color, width = look_of(kind)
+        sheet.stroke(*place(ends), color_of(color), width, opacity=0.55, is_round=True)
+    for k, each in enumerate(arrows, start=1):
+        _draw(sheet, each, str(k), place)
     units = robot.coordinate_units
     at = ", ".join(
         f"{name} = {number(drive.position, digits=3)} {unit}"
@@ -103,14 +102,21 @@ def home_figure(robot: Any) -> Drawing | None:
         f"The {robot.name} at home with the numbers of its actuators. Arrows point in the positive direction; "
         f"{'; '.join(words[kind] for kind in (True, False) if kind in kinds)}. Here {at}."
     )
-    return Drawing(
-        "home", figure, f"The {robot.name} at home: zeros and positive directions of its actuators.", caption
-    )
+    return Drawing("home", sheet, f"The {robot.name} at home: zeros and positive directions of its actuators.", caption)
 
 
-def _draw(axes: Any, drive: Drive, label: str, size: float, view: Any) -> None:
-    """Arrow, zero and number of one actuator."""
-    color = color_of(2)
+class _Arrow(NamedTuple):
+    """How an actuator is drawn, as the camera sees it: points (…, 2 or 3)."""
+
+    way: Array
+    """The line that ends in a head."""
+    beside: Array
+    """Where its number stands."""
+    zero: Array
+    """A dashed line to where its body points at zero, or a point; empty where zero is far."""
+
+
+def _arrow(drive: Drive, size: float, view: Callable[[Array], Array]) -> _Arrow:
     if drive.turns:
         reach = float(np.linalg.norm(drive.zero))
         if reach == 0:  # nothing is attached off the axis: any direction across it
@@ -120,23 +126,36 @@ def _draw(axes: Any, drive: Drive, label: str, size: float, view: Any) -> None:
             reach = 0.1 * size
         radius = min(0.6 * reach, 0.16 * size)
         line = view(drive.origin + np.outer([0.0, 1.25 * radius / reach], drive.zero))
-        axes.plot(line[:, 0], line[:, 1], color=color, linewidth=1.0, linestyle="--")
         path = np.array([_turned(drive.zero * radius / reach, drive.axis, angle) for angle in _ARC])
-        way = view(drive.origin + path)
-        beside = view(drive.origin - 0.35 * radius * drive.zero / reach)
+        return _Arrow(view(drive.origin + path), view(drive.origin - 0.35 * radius * drive.zero / reach), line)
+    length, start, dot = 0.16 * size, drive.origin, np.zeros((0, 3))
+    if np.linalg.norm(drive.zero) < 2 * size:  # between zero and where it is, the arrow is away from other bodies
+        dot = view(drive.origin + drive.zero)[None]
+        start = drive.origin + 0.6 * drive.zero
+    way = view(start + np.outer([0.0, length], drive.axis))
+    along = (way[1] - way[0])[:2]
+    across = np.array([-along[1], along[0]]) / max(float(np.linalg.norm(along)), 1e-12)
+    return _Arrow(way, way.mean(axis=0)[:2] + 0.03 * size * across, dot)
+
+
+def _draw(sheet: Sheet, arrow: _Arrow, label: str, place: Place) -> None:
+    """Arrow, zero and number of one actuator."""
+    color = color_of(2)
+    if len(arrow.zero) == 1:
+        sheet.dots(*place(arrow.zero), color, 1.5)
     else:
-        length, start = 0.16 * size, drive.origin
-        if np.linalg.norm(drive.zero) < 2 * size:  # between zero and where it is, the arrow is away from other bodies
-            dot = view(drive.origin + drive.zero)
-            axes.plot(dot[0], dot[1], color=color, marker="o", markersize=3)
-            start = drive.origin + 0.6 * drive.zero
-        way = view(start + np.outer([0.0, length], drive.axis))
-        along = (way[1] - way[0])[:2]
-        across = np.array([-along[1], along[0]]) / max(float(np.linalg.norm(along)), 1e-12)
-        beside = way.mean(axis=0)[:2] + 0.03 * size * across
-    axes.plot(way[:, 0], way[:, 1], color=color, linewidth=1.6)
-    axes.annotate("", way[-1, :2], way[-2, :2] if drive.turns else way[0, :2], arrowprops=_ARROW | {"color": color})
-    axes.annotate(label, beside[:2], ha="center", va="center", fontsize=10, color=color, fontweight="bold")
+        sheet.stroke(*place(arrow.zero), color, 1.0, dashed=True)
+    way = np.stack(place(arrow.way))
+    tip, along = way[:, -1], way[:, -1] - way[:, -2]
+    if np.linalg.norm(along) > 0:  # a slide towards the camera has no direction on paper
+        along = along / np.linalg.norm(along)
+        across = np.array([-along[1], along[0]])
+        length, half = _HEAD
+        sheet.area([np.array([tip, tip - length * along + half * across, tip - length * along - half * across])], color)
+    sheet.stroke(way[0], way[1], color, 1.6)
+    x, y = place(arrow.beside)
+    sheet.write(float(x), float(y), label, color, across="center", up="middle", size=10.0, bold=True)
 
 
-_ARROW = {"arrowstyle": "-|>", "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0, "mutation_scale": 9}
+_HEAD = 6.5, 2.6
+"""Length and half width of an arrow's head, in points."""

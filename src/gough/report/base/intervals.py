@@ -1,7 +1,7 @@
 """Every unknown by every method: intervals in the unknown's own unit, a panel each."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -11,11 +11,9 @@ from gough.core.text import number, short_labels, shortened, signed
 from gough.dynamics.tables import claimed, sides
 from gough.estimates import Claim, Estimate
 from gough.region import Box, ConfidenceEllipsoid
-from gough.report.base.drawing import FAINT, INK, QUIET, WIDTH, Drawing, blank, color_of, style
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from gough.report.base.drawing import FAINT, INK, QUIET, WIDTH, Drawing, color_of
+from gough.report.base.panels import PAD, segments
+from gough.report.base.sheet import Name, Sheet, text_width
 
 Rows: TypeAlias = Mapping[str, tuple[Array, Array, Array]]
 """Value, lower and upper end of each unknown, by method."""
@@ -46,8 +44,8 @@ def interval_figure(estimates: Mapping[str, Estimate], truth: Array | None = Non
         )
         for i in range(len(labels))
     ]
-    figure = _drawn(unknowns.units, labels, rows, truth, np.array(ranges))
-    return Drawing("parameters", figure, description, caption, lambda _: _live(description, estimates, rows, truth))
+    sheet = _drawn(unknowns.units, labels, rows, truth, np.array(ranges))
+    return Drawing("parameters", sheet, description, caption, lambda _: _live(description, estimates, rows, truth))
 
 
 def _live(description: str, estimates: Mapping[str, Estimate], rows: Rows, truth: Array | None) -> dict[str, Any]:
@@ -83,49 +81,61 @@ def _printed(lower: float, upper: float) -> list[str]:
     return [*map(signed, outward.sides(lower, upper)), outward.plus_minus(lower, upper)[1]]
 
 
-def _drawn(units: tuple[str, ...], labels: tuple[str, ...], rows: Rows, truth: Array | None, ranges: Array) -> "Figure":
-    """All unknowns on one pair of axes, each stretched to the same width; the ends of each scale are printed."""
+def _drawn(units: tuple[str, ...], labels: tuple[str, ...], rows: Rows, truth: Array | None, ranges: Array) -> Sheet:
+    """All unknowns one below the other, each stretched to the same width; the ends of each scale are printed."""
     n, block = len(labels), len(rows) + 1.9
     low, high = ranges.T
-    top: Array = block * np.arange(n, dtype=np.float64)
-    with style():
-        figure = blank(WIDTH, 0.5 + 0.115 * block * n)
-        axes = figure.subplots()
-        if truth is not None:
-            axes.vlines(
-                (truth - low) / (high - low), top - 0.6, top + len(rows) - 0.4, color=INK, linewidth=1, label="truth"
-            )
-        for k, (label, row) in enumerate(rows.items()):
-            value, lower, upper = ((part - low) / (high - low) for part in row)
-            _draw_row(axes, (label, color_of(k)), top + k, value, (lower, upper))
-        for i in range(n):
-            for at, end, side in ((0.0, low[i], "left"), (1.0, high[i], "right")):
-                words = signed(number(float(end), float(high[i] - low[i]) / 10))
-                axes.text(at, top[i] + len(rows) + 0.45, words, ha=side, va="center", fontsize=7, color=QUIET)
-        axes.hlines(top + len(rows) - 0.35, 0, 1, color=FAINT, linewidth=0.6)
-        ticks = [
-            f"{label}\n{shortened(unit, 14)}" if unit else label for label, unit in zip(labels, units, strict=True)
-        ]
-        axes.set_yticks(top + (len(rows) - 1) / 2, ticks)
-        axes.set_xlim(-0.01, 1.01)
-        axes.set_ylim(block * n - 0.6, -1.0)
-        axes.set_xticks([])
-        axes.tick_params(axis="y", length=0)
-        axes.grid(visible=False)
-        for spine in axes.spines.values():
-            spine.set_visible(False)
-        figure.legend(loc="outside upper center", ncols=min(len(rows) + 1, 4), columnspacing=1.2, handletextpad=0.4)
-    return figure
+    names: list[Name] = [(shortened(label), color_of(k), "dot", 1.8) for k, label in enumerate(rows)]
+    if truth is not None:
+        names.append(("truth", INK, "line", 1.0))
+    sheet = Sheet(72 * WIDTH, _STEP * block * n + 13.5 * -(-len(names) // 4) + 4 * PAD)
+    top = sheet.height - 3 * PAD - sheet.legend(names, INK, min(len(names), 4), sheet.height - PAD)
+    first: Array = top - _STEP * (block * np.arange(n, dtype=np.float64) + 0.5)
+    words = [(label, shortened(unit, 14)) if unit else (label,) for label, unit in zip(labels, units, strict=True)]
+    left = 2 * PAD + max(text_width(line) for lines in words for line in lines)
+    right = sheet.width - PAD
+
+    def across(values: Array) -> Array:
+        return left + (right - left) * (values - low) / (high - low)
+
+    scales = first - _STEP * (len(rows) - 0.35)
+    segments(sheet, [((left, y), (right, y)) for y in scales.tolist()], FAINT, 0.6)
+    if truth is not None:
+        ends = zip(across(truth).tolist(), first.tolist(), strict=True)
+        strokes = [((x, y + 0.6 * _STEP), (x, y - _STEP * (len(rows) - 0.4))) for x, y in ends]
+        segments(sheet, strokes, INK, 1.0)
+    for k, (value, lower, upper) in enumerate(rows.values()):
+        _draw_row(sheet, color_of(k), first - _STEP * k, (across(value), across(lower), across(upper)), (left, right))
+    for i in range(n):
+        for x, end, side in ((left, low[i], "left"), (right, high[i], "right")):
+            printed = signed(number(float(end), float(high[i] - low[i]) / 10))
+            sheet.write(x, scales[i] - 0.8 * _STEP, printed, QUIET, across=side, up="middle", size=7.0)
+        middle = first[i] - _STEP * (len(rows) - 1) / 2 + 6 * (len(words[i]) - 1)
+        for line, text in enumerate(words[i]):
+            sheet.write(left - PAD, middle - 12 * line, text, INK, across="right", up="middle")
+    return sheet
 
 
-def _draw_row(axes: "Axes", look: tuple[str, str], at: Array, value: Array, ends: tuple[Array, Array]) -> None:
-    """One method's intervals, in parts of each unknown's scale; what leaves it ends in an arrow."""
-    (label, color), (lower, upper) = look, ends
+_STEP = 8.28
+"""Points from one interval to the next."""
+_TIP = 1.5
+"""Half the size of an arrow's head."""
+
+
+def _draw_row(
+    sheet: Sheet, color: str, at: Array, interval: tuple[Array, Array, Array], edges: tuple[float, float]
+) -> None:
+    """One method's intervals (value, lower, upper) in points; what leaves its scale ends in an arrow."""
+    (value, lower, upper), (left, right) = interval, edges
     there = lower <= upper
-    axes.hlines(at[there], np.clip(lower[there], 0, 1), np.clip(upper[there], 0, 1), color=color, linewidth=1.5)
-    for marker, at_x, which in (("<", 0.0, there & (lower < 0)), (">", 1.0, there & (upper > 1))):
-        axes.plot(np.full(which.sum(), at_x), at[which], marker, color=color, markersize=3)
-    axes.plot(np.clip(value, 0, 1), at, "o", color=color, markersize=2.8, label=shortened(label))
+    ends = zip(
+        *(np.clip(side[there], left, right).tolist() for side in (lower, upper)), at[there].tolist(), strict=True
+    )
+    segments(sheet, [((a, y), (b, y)) for a, b, y in ends], color, 1.5)
+    for x, out, beyond in ((left, -_TIP, there & (lower < left)), (right, _TIP, there & (upper > right))):
+        heads = [np.array([(x + out, y), (x - out, y + _TIP), (x - out, y - _TIP)]) for y in at[beyond].tolist()]
+        sheet.area(heads, color)
+    sheet.dots(np.clip(value, left, right), at, color, 1.4)
 
 
 def shown_range(ends: list[tuple[float, float]], sets: list[bool], others: list[float]) -> tuple[float, float]:

@@ -1,7 +1,7 @@
 """Correlations of errors: between parameters, the joint region of the most correlated pair, and over time."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,11 +12,20 @@ from gough.estimates import Estimate
 from gough.region import ConfidenceEllipsoid
 from gough.report.base.charts import Band, Chart, Line, Panel
 from gough.report.base.curves import Curves
-from gough.report.base.drawing import INK, SERIES, WIDTH, Drawing, blank, color_of, style
-from gough.report.base.panels import charted
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from gough.report.base.drawing import FAINT, INK, SERIES, WIDTH, Drawing, color_of
+from gough.report.base.panels import (
+    PAD,
+    abscissa_from,
+    charted,
+    frame,
+    left_edge,
+    name_below,
+    rule,
+    segments,
+    window_of,
+)
+from gough.report.base.scales import Scale, with_margin
+from gough.report.base.sheet import SIZE, Name, Sheet, names_width, text_width
 
 
 def belief(estimate: Estimate) -> ConfidenceEllipsoid:
@@ -71,20 +80,7 @@ def correlation_figure(estimate: Estimate) -> Drawing:
 def matrix_figure(name: str, rho: Array, labels: Sequence[str], caption: str, *, of: str = "channels") -> Drawing:
     """A matrix of correlations as squares: the larger, the stronger; colored by sign."""
     n = len(labels)
-    with style():
-        figure = blank(WIDTH, 0.6 + 0.36 * n)
-        axes = figure.subplots()
-        _squares(axes, rho)
-        axes.set_xticks(range(n), labels, rotation=90)
-        axes.set_yticks(range(n), labels)
-        axes.set_xlim(-0.5, n - 0.5)
-        axes.set_ylim(n - 0.5, -0.5)
-        axes.set_aspect("equal")
-        axes.grid(visible=False)
-        axes.tick_params(length=0)
-        for k, words in enumerate(("positive correlation", "negative correlation")):
-            axes.plot([], [], "s", color=SERIES[k], label=words)
-        axes.legend(loc="upper right")
+    sheet = _squares(rho, labels)
     i, j = divmod(int(np.tril(abs(rho), -1).argmax()), n)
     strongest = f"{signed(f'{rho[i, j]:.2f}')}, {labels[i]} with {labels[j]}"
     description = f"Correlation matrix of {n} {of}; the strongest is {strongest}."
@@ -93,19 +89,35 @@ def matrix_figure(name: str, rho: Array, labels: Sequence[str], caption: str, *,
         values = np.clip(rho, -1, 1).round(5).tolist()
         return {"kind": "matrix", "description": description, "labels": list(labels), "values": values}
 
-    return Drawing(name, figure, description, caption, live)
+    return Drawing(name, sheet, description, caption, live)
 
 
-def _squares(axes: "Axes", rho: Array) -> None:
-    from matplotlib.patches import Rectangle  # noqa: PLC0415 - start-up time
+def _squares(rho: Array, labels: Sequence[str]) -> Sheet:
+    n, room = len(labels), max(map(text_width, labels), default=0.0) + 2 * PAD
+    cell = min((72 * WIDTH - room - PAD) / n, 30.0)
+    sheet = Sheet(72 * WIDTH, max(cell * n, 36.0) + room + PAD)
+    left, top = room, sheet.height - PAD
+    for i, label in enumerate(labels):
+        place = (i + 0.5) * cell
+        sheet.write(left - PAD, top - place, label, INK, across="right", up="middle")
+        sheet.write(left + place, top - n * cell - PAD, label, INK, across="right", up="middle", upright=True)
+    for color, opacity, chosen in (
+        (INK, 0.25, np.eye(n, dtype=bool)),
+        *((SERIES[k], 1.0, np.tril(sign * rho > 0, -1)) for k, sign in enumerate((1, -1))),
+    ):
+        down, along = np.nonzero(chosen & (abs(rho) > 0.0025))
+        half = cell * np.sqrt(np.minimum(abs(rho[down, along]), 1.0)) / 2
+        x, y = left + (along + 0.5) * cell, top - (down + 0.5) * cell
+        corners = [np.stack([x + a * half, y + b * half], axis=1) for a, b in ((-1, -1), (-1, 1), (1, 1), (1, -1))]
+        sheet.area(np.stack(corners, axis=1), color, opacity)
+    corner, end = (left, top - n * cell), (left + n * cell, top - n * cell)
+    segments(sheet, [((left, top), corner), (corner, end)], FAINT, 0.8)
+    names: list[Name] = [(words, SERIES[k], "square", 1.0) for k, words in enumerate(_SIGNS)]
+    sheet.names(names, INK, sheet.width - PAD - names_width(names), top)
+    return sheet
 
-    for i in range(len(rho)):
-        for j in range(i + 1):
-            side = np.sqrt(abs(rho[i, j]))
-            color = INK if i == j else SERIES[0 if rho[i, j] > 0 else 1]
-            if side > 0.05:
-                corner = (j - side / 2, i - side / 2)
-                axes.add_patch(Rectangle(corner, side, side, color=color, linewidth=0, alpha=0.25 if i == j else 1))
+
+_SIGNS = "positive correlation", "negative correlation"
 
 
 def weakest_pair(estimate: Estimate) -> tuple[int, int]:
@@ -154,16 +166,27 @@ def pair_figure(estimates: Mapping[str, Estimate], axes: tuple[int, int], *, tru
     return Drawing("pair", _pair_drawn(outlines, true_pair, labels), description, caption, live)
 
 
-def _pair_drawn(outlines: Mapping[str, tuple[int, Array, Array]], truth: Array | None, labels: list[str]) -> Any:
-    with style():
-        figure = blank(WIDTH, 4.0)
-        panel = figure.subplots()
-        for label, (k, center, outline) in outlines.items():
-            panel.plot(*outline.T, color=color_of(k), label=shortened(label))
-            panel.plot(*center, "o", color=color_of(k), markersize=4)
-        if truth is not None:
-            panel.plot(*truth, "+", color=INK, markersize=13, markeredgewidth=1.8, label="truth")
-        panel.set_xlabel(labels[0])
-        panel.set_ylabel(labels[1])
-        panel.legend(loc="best")
-    return figure
+def _pair_drawn(outlines: Mapping[str, tuple[int, Array, Array]], truth: Array | None, labels: list[str]) -> Sheet:
+    names: list[Name] = [(shortened(label), color_of(k), "line", 1.2) for label, (k, _, _) in outlines.items()]
+    if truth is not None:
+        names.append(("truth", INK, "plus", 1.8))
+    columns = min(len(names), 4)
+    sheet = Sheet(72 * WIDTH, 72 * 3.8 + 13.5 * -(-len(names) // columns))
+    top = sheet.height - 3 * PAD - sheet.legend(names, INK, columns, sheet.height - PAD)
+    every = [outline for _, _, outline in outlines.values()] + ([] if truth is None else [truth[None]])
+    every = every or [np.zeros((1, 2))]
+    (x_low, y_low), (x_high, y_high) = (side(np.concatenate(every), axis=0).tolist() for side in (np.min, np.max))
+    ordinate = Scale.linear(with_margin(y_low, y_high), (PAD + 30.0, top), per_number=3 * SIZE)
+    abscissa = abscissa_from(left_edge(ordinate) + 1.5 * SIZE, with_margin(x_low, x_high))
+    window = window_of(abscissa, ordinate)
+    rule(sheet, abscissa, [ordinate])
+    for k, center, outline in outlines.values():
+        sheet.stroke(abscissa(outline[:, 0]), ordinate(outline[:, 1]), color_of(k), window=window)
+        sheet.dots(abscissa(center[:1]), ordinate(center[1:]), color_of(k), 2.0)
+    if truth is not None:
+        sheet.plus(float(abscissa(truth[:1])[0]), float(ordinate(truth[1:])[0]), INK, 6.5, 1.8)
+    frame(sheet, abscissa, [ordinate])
+    name_below(sheet, abscissa, labels[0])
+    words = ", ".join(word for word in (labels[1], ordinate.factor) if word)
+    sheet.write(PAD, sum(ordinate.points) / 2, words, INK, across="center", up="top", upright=True)
+    return sheet

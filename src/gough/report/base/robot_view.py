@@ -1,14 +1,15 @@
 """The robot along its trajectory: a drawing in perspective, which the page's script lets one turn and play."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from gough.core.arrays import Array
 from gough.report.base.curves import Curves
-from gough.report.base.drawing import WIDTH, Color, Drawing, blank, color_of, style
+from gough.report.base.drawing import WIDTH, Color, Drawing, color_of
+from gough.report.base.sheet import Sheet
 
 FRAMES = 400
 """Postures on the page; the script goes smoothly from one to the next."""
@@ -20,6 +21,9 @@ _LOOKS: dict[str, tuple[Color, float]] = {
     "platform": (1, 3.0),
     "other": (2, 1.6),
 }
+
+Place: TypeAlias = Callable[[Array], tuple[Array, Array]]
+"""From points to places on a sheet."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,17 +79,29 @@ def robot_figure(name: str, postures: Postures, clock: str, caption: str = "") -
         caption = caption or f"The model of the {name} in each of {n} poses."
     shape = postures.segments[len(postures.segments) // 2]
     middle = (postures.segments.min(axis=(0, 1, 2)) + postures.segments.max(axis=(0, 1, 2))) / 2
-    with style():
-        figure = blank(WIDTH, 4.2)
-        axes = figure.subplots()
-        trace = seen(postures.trace - middle)
-        axes.plot(trace[:, 0], trace[:, 1], color=color_of(1), linewidth=0.6, alpha=0.5)
-        for kind, ends in back_to_front(postures.kinds, seen(shape - middle)):
-            color, width = look_of(kind)
-            axes.plot(ends[:, 0], ends[:, 1], color=color_of(color), linewidth=width, solid_capstyle="round")
-        axes.set_aspect("equal")
-        axes.axis("off")
-    return Drawing("robot", figure, description, caption, lambda curves: postures.live(description, clock, curves))
+    trace, limbs = seen(postures.trace - middle), back_to_front(postures.kinds, seen(shape - middle))
+    sheet = Sheet(72 * WIDTH, 72 * 4.2)
+    place = fitted(sheet, [trace, *(ends for _, ends in limbs)])
+    sheet.stroke(*place(trace), color_of(1), 0.6, opacity=0.5)
+    for kind, ends in limbs:
+        color, width = look_of(kind)
+        sheet.stroke(*place(ends), color_of(color), width, is_round=True)
+    return Drawing("robot", sheet, description, caption, lambda curves: postures.live(description, clock, curves))
+
+
+def fitted(sheet: Sheet, shapes: Sequence[Array], *, margin: float = 0.05) -> Place:
+    """From points (…, 2 or more) to places on a sheet: all shapes inside, upright, none distorted."""
+    every = np.concatenate([shape[..., :2].reshape(-1, 2) for shape in shapes])
+    low, high = every.min(axis=0), every.max(axis=0)
+    paper = np.array([sheet.width, sheet.height])
+    span = np.maximum(high - low, 1e-9 * max(float((high - low).max()), 1e-300))
+    scale = (1 - 2 * margin) * float((paper / span).min())
+
+    def place(points: Array) -> tuple[Array, Array]:
+        at = paper / 2 + scale * (points[..., :2] - (low + high) / 2)
+        return at[..., 0], at[..., 1]
+
+    return place
 
 
 def seen(points: Array) -> Array:

@@ -1,6 +1,6 @@
 """A report on an identification: the answers, the truth where it is known, and the figures made from them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -19,11 +19,14 @@ from gough.methods.statistical.whitening import Unweighted, triangle
 from gough.problem import LinearProblem
 from gough.region import ConfidenceEllipsoid
 from gough.report.base.charts import on_grid
-from gough.report.base.drawing import FAINT, SERIES, WIDTH, Drawing, blank, style
+from gough.report.base.drawing import FAINT, INK, SERIES, WIDTH, Drawing
 from gough.report.base.home_view import home_figure
 from gough.report.base.intervals import bounded_box, interval_figure
+from gough.report.base.panels import MARK, PAD, segments
 from gough.report.base.regions import correlation_figure, memory_figure, pair_figure, weakest_pair
 from gough.report.base.robot_view import FRAMES, Postures, robot_figure
+from gough.report.base.scales import Scale, with_margin
+from gough.report.base.sheet import SIZE, Sheet, text_width
 from gough.report.identification.efforts import Comparison, effort_figure, motion_figure
 
 
@@ -69,32 +72,54 @@ def excitation_figure(excitation: Excitation) -> Drawing:
     """Singular values beside what each parameter has for its own."""
     labels = short_labels(excitation.names)
     n = len(labels)
-    with style():
-        figure = blank(WIDTH, 1.0 + 0.24 * n)
-        left, right = figure.subplots(1, 2, width_ratios=[1, 1.5])
-        left.semilogx(excitation.singular_values, range(n), "o-", color=SERIES[0], markersize=4)
-        left.set_title("singular values", loc="left")
-        left.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-        left.xaxis.set_minor_formatter("")
-        left.set_ylim(n - 0.4, -0.6)
-        left.set_yticks(range(n), [str(k + 1) for k in range(n)])
-        right.barh(range(n), excitation.own, color=SERIES[0], height=0.62)
-        right.set_title("own part of each effect", loc="left")
-        right.set_yticks(range(n), labels)
-        right.set_ylim(n - 0.4, -0.6)
-        right.set_xlim(0, 1)
-        right.spines["left"].set_color(FAINT)
-        right.grid(visible=False, axis="y")
+    sheet = _excitation_drawn(excitation.singular_values, excitation.own, labels)
     weakest = labels[int(excitation.own.argmin())]
     return Drawing(
         "excitation",
-        figure,
+        sheet,
         f"Singular values of the scaled regressor, and the own part of each of {n} parameters' effects; the smallest "
         f"is that of {weakest}.",
         "Left: singular values after scaling each column to unit length; the largest over the smallest is the "
         "condition number. Right: the part of each parameter's effect on the efforts that no combination of the others "
         f"can imitate; the smallest is that of {weakest}.",
     )
+
+
+def _excitation_drawn(singular: Array, own: Array, labels: Sequence[str]) -> Sheet:
+    """Two panels side by side, a row per singular value and per parameter."""
+    n, row = len(labels), 17.3
+    sheet = Sheet(72 * WIDTH, row * n + 54.0)
+    top, bottom = sheet.height - 24.0, sheet.height - 24.0 - row * n
+    places = top - row * (np.arange(n) + 0.5)
+    beside = max(map(text_width, labels), default=0.0) + 4 * PAD
+    start = PAD + text_width(str(n)) + 2 * MARK
+    split = start + 0.38 * (sheet.width - start - beside)
+    with np.errstate(divide="ignore"):
+        powers = np.where(singular > 0, np.log10(singular), np.nan)
+    ends = with_margin(*(float(side(powers)) for side in (np.nanmin, np.nanmax))) if singular.any() else (-1.0, 1.0)
+    columns = (
+        Scale.of_powers(ends, (start, split), per_number=2.5 * SIZE),
+        Scale.linear((0.0, 1.0), (split + beside, sheet.width - PAD - SIZE), per_number=3 * SIZE),
+    )
+    numbers = [str(k + 1) for k in range(n)]
+    titles = "singular values", "own part of each effect"
+    for scale, names, title in zip(columns, (numbers, labels), titles, strict=True):
+        left = scale.points[0]
+        sheet.write(left, top + 0.8 * SIZE, title, INK)
+        at = scale(scale.ticks).tolist()
+        segments(sheet, [((x, bottom), (x, top)) for x in at], FAINT, 0.5)
+        for x, label in zip(at, scale.labels, strict=True):
+            sheet.write(x, bottom - 2 * MARK, label, INK, across="center", up="top")
+        for y, name in zip(places.tolist(), names, strict=True):
+            sheet.write(left - 2 * MARK, y, name, INK, across="right", up="middle")
+        segments(sheet, [((left, top), (left, bottom)), ((left, bottom), (scale.points[1], bottom))], FAINT, 0.8)
+    sheet.stroke(columns[0](powers), places, SERIES[0])
+    sheet.dots(columns[0](powers), places, SERIES[0], 2.0)
+    half, (zero, *_) = 0.31 * row, columns[1].points
+    bars = zip(columns[1](own).tolist(), places.tolist(), strict=True)
+    boxes = [np.array([(zero, y - half), (zero, y + half), (x, y + half), (x, y - half)]) for x, y in bars]
+    sheet.area(boxes, SERIES[0])
+    return sheet
 
 
 CLOCK = "fit"
