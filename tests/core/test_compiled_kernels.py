@@ -2,11 +2,13 @@
 
 import importlib
 import sys
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
 
 from gough.core.compiled_kernels import compiled, source_digest
+from gough.core.progress import showing_compilation
 
 LENGTHS = "FOOT = {foot}\n"
 SHAPES = """
@@ -53,6 +55,22 @@ def package(tmp_path, monkeypatch):
     yield load
     for each in [each for each in sys.modules if each.startswith(name)]:
         del sys.modules[each]
+
+
+def test_a_compilation_is_shown_as_one_run_and_code_on_disk_as_none(package):
+    events = []
+
+    @contextmanager
+    def shown():
+        events.append("begins")
+        yield
+        events.append("ends")
+
+    with showing_compilation(shown):
+        package(3.0, 2.0)
+        assert events == ["begins", "ends"], "doubled is compiled inside the compilation of area"
+        package(3.0, 2.0)
+    assert events == ["begins", "ends"]
 
 
 def test_a_change_in_a_module_that_a_kernel_uses_is_compiled_in(package):

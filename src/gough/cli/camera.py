@@ -18,7 +18,7 @@ from gough.cli.options import (
     TargetFile,
     Workers,
 )
-from gough.cli.progress import images_shown
+from gough.cli.progress import parts_shown
 from gough.cli.rigs import run_rig
 from gough.cli.terminal import say, show_results
 from gough.core.errors import InputError
@@ -76,10 +76,8 @@ def calibrate(
     Exits with 1 if the images show that the lens model is inadequate.
     """
     sheet = read_target(description)
-    shown_while = images_shown("finding the target", "calibrating the lens")
-    with results_folder(out) as results, shown_while as shown, TemporaryDirectory() as place:
+    with results_folder(out) as results, parts_shown("reading") as on_progress, TemporaryDirectory() as place:
         files = with_stills(image_files(images), Path(place))
-        shown.start(len(files))
         found = calibrate_from(
             files,
             sheet if anchor is None else _anchored(sheet, anchor),
@@ -87,7 +85,7 @@ def calibrate(
             lens=lens,
             release=not rigid,
             response=response,
-            on_image=shown,
+            on_progress=on_progress,
         )
         results.write(found.files)
     name = "camera.json" if as_json else ""

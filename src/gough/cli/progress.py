@@ -13,7 +13,7 @@ from gough.core.progress import OnProgress, Phase, showing_compilation
 from gough.core.progress import Progress as Reached
 from gough.core.text import visible
 
-_COMPILING = "compiling the robot's equations, once for all later runs"
+_COMPILING = "compiling, once for all later runs"
 
 
 class _Time(ProgressColumn):

@@ -16,6 +16,8 @@ from typing import Any, TypeVar, cast
 import numba
 from numba.core.caching import FunctionCache
 
+from gough.core.progress import compilation
+
 F = TypeVar("F", bound=Callable[..., object])
 _FROM = re.compile(r"^from\s+([\w.]+)\s+import\s+(\([^)]*\)|[^\n]*)", re.MULTILINE)
 _IMPORT = re.compile(r"^import\s+([\w., ]+)", re.MULTILINE)
@@ -48,7 +50,11 @@ def compiled_loosely(function: F) -> F:
 
 
 def _cached(dispatcher: Any, function: F) -> F:
-    """The dispatcher with a cache on disk, stamped with all sources; without a file or a cache of this form, none."""
+    """The dispatcher with a cache on disk, stamped with all sources; without a file or a cache of this form, none.
+
+    Its compiler runs in the context that shows it.
+    """
+    _show_compilation(dispatcher)
     stamp = source_digest(function.__module__)
     if stamp is not None:
         try:
@@ -58,6 +64,19 @@ def _cached(dispatcher: Any, function: F) -> F:
             return cast("F", dispatcher)
         dispatcher._cache = kept  # noqa: SLF001 - what njit(cache=True) sets
     return cast("F", dispatcher)
+
+
+def _show_compilation(dispatcher: Any) -> None:
+    compiler = getattr(dispatcher, "_compiler", None)
+    compile_now = getattr(compiler, "compile", None)
+    if compiler is None or compile_now is None:  # another numba
+        return
+
+    def shown(*signature: Any) -> Any:
+        with compilation():
+            return compile_now(*signature)
+
+    compiler.compile = shown
 
 
 def source_digest(module: str) -> str | None:

@@ -51,6 +51,7 @@ def announced(on_step: Callable[[Phase], object], total: int) -> Callable[[str],
 
 
 _shown: ContextVar[Callable[[], AbstractContextManager[object]]] = ContextVar("_shown", default=nullcontext)
+"""Makes the context of a compiler's run; inside such a context, one of which nothing is seen."""
 
 
 @contextmanager
@@ -63,6 +64,9 @@ def showing_compilation(shown: Callable[[], AbstractContextManager[object]]) -> 
         _shown.reset(token)
 
 
-def compilation() -> AbstractContextManager[object]:
-    """A context for the run of a compiler."""
-    return _shown.get()()
+@contextmanager
+def compilation() -> Iterator[None]:
+    """A context for the run of a compiler, which may compile what its source calls: that is shown as one run."""
+    shown = _shown.get()
+    with showing_compilation(nullcontext), shown():
+        yield

@@ -11,6 +11,7 @@ import numpy as np
 from gough.core.arrays import Array
 from gough.core.errors import InputError, require
 from gough.core.png import png_file
+from gough.core.progress import OnProgress, Progress
 from gough.core.rotations import exp
 from gough.core.threads import one_blas_thread
 from gough.data import Poses, write_poses
@@ -69,7 +70,7 @@ def calibrate_from(
     lens: str | None = None,
     release: bool = True,
     response: float | None = None,
-    on_image: Callable[[int], None] = lambda _: None,
+    on_progress: OnProgress = lambda _: None,
 ) -> CameraStudy:
     """Find the target in each image, calibrate, and report; images that cannot be used are listed with the reason.
 
@@ -77,17 +78,23 @@ def calibrate_from(
     are measured again in light, and the camera is calibrated by them.
     """
     by_name = dict(zip(common_names(files), files, strict=True))
+    n = len(files)
+    done, of = 0, 3 * n  # the calibration takes about as long as finding the target, response and report together too
 
-    def calibrated_with(gamma: float, tell: Callable[[int], None]) -> _Calibration:
-        found = _found(by_name, target, gamma, tell)
+    def calibrated_with(gamma: float, what: str) -> _Calibration:
+        found = _found(by_name, target, gamma, lambda image: on_progress(Progress(done + image, of, what)))
+        on_progress(Progress(done + n, of, "calibrating the lens"))
         return found, _calibrated(found, target, terms, lens, gamma, release=release)
 
-    found, calibrated = calibrated_with(1.0 if response is None else response, on_image)
+    found, calibrated = calibrated_with(1.0 if response is None else response, "finding the target")
     if response is None and target.radius > 0:
+        on_progress(Progress(2 * n, of, "estimating the response of the camera"))
         estimated = _response(calibrated, by_name)
         if estimated is not None and estimated.used != 1:
-            found, calibrated = calibrated_with(estimated.used, lambda _: None)
+            done, of = 2 * n, 5 * n
+            found, calibrated = calibrated_with(estimated.used, "finding the target in light")
         calibrated = replace(calibrated, response=estimated)
+    on_progress(Progress(of - n // 2, of, "drawing the report"))
     return CameraStudy(calibrated, camera_documents(calibrated, found.pictures))
 
 
@@ -104,7 +111,7 @@ class _Found(NamedTuple):
 _Calibration = tuple[_Found, CalibratedCamera]
 
 
-def _found(files: Mapping[str, Path], target: AnyTarget, response: float, on_image: Callable[[int], None]) -> _Found:
+def _found(files: Mapping[str, Path], target: AnyTarget, response: float, on_image: Callable[[int], object]) -> _Found:
     """The target in each image, with its reason where it is not found."""
     names, sightings, rejected = [], [], []
     pictures: list[Drawing] = []
