@@ -10,6 +10,8 @@ import scipy.optimize
 from gough import Bounded, Box, Claim, InputError, LinearProblem, Status, Unknowns, estimate
 from gough.checker import certificate_of, check
 from gough.methods import Fixpoint, GaussSeidel, LinearHull, RowContractor, minimal_bound, prediction_bounds, sweep
+from gough.methods.bounded import linear_hull
+from gough.methods.bounded.exact_bound import Prover
 from tests.laws.problems import bounded_problem
 
 
@@ -142,6 +144,33 @@ def test_hull_lies_in_every_other_enclosure(rng):
         for contractor in (RowContractor(), GaussSeidel()):
             other = estimate(problem, Fixpoint(contractor), strict=False).region
             assert hull <= Box(other.lower - 1e-9 * abs(other.lower), other.upper + 1e-9 * abs(other.upper))
+
+
+@pytest.mark.parametrize("spread", [0, 6])
+def test_without_a_prior_many_unknowns_lose_nothing_by_rounded_weights(spread, rng, monkeypatch):
+    """A bounded box is proven first, in which no equations need be solved exactly; exact weights give the same ends."""
+    problem, theta = dense_problem(rng, 400, 14, spread=spread)
+    corrected, correct = [], Prover._without_remainder
+    monkeypatch.setattr(Prover, "_without_remainder", lambda *args: (corrected.append(1), correct(*args))[1])
+    answer = estimate(problem, LinearHull())
+    assert not corrected
+    assert theta in answer.region
+    assert check(certificate_of(problem, answer), problem).holds
+    monkeypatch.setattr(linear_hull, "_FEW", 14)
+    exact = estimate(problem, LinearHull()).region
+    assert corrected
+    assert abs((answer.region.lower - exact.lower) / exact.width).max() < 1e-12
+    assert abs((answer.region.upper - exact.upper) / exact.width).max() < 1e-12
+
+
+def test_what_two_rows_determine_exactly_stays_exact_among_many_unknowns(rng):
+    """1/8 is a double, and rounded weights would leave some width."""
+    W, theta = rng.integers(-9, 10, (60, 12)).astype(float), rng.integers(-9, 10, 12) / 8
+    e = np.where(np.arange(60) < 20, 0.0, 0.1)
+    problem = LinearProblem(W, W @ theta, Unknowns([f"t{j}" for j in range(12)]), Bounded(e))
+    answer = estimate(problem, LinearHull())
+    assert (answer.region.lower.tolist(), answer.region.upper.tolist()) == (theta.tolist(), theta.tolist())
+    assert check(certificate_of(problem, answer), problem).holds
 
 
 def test_unbounded_directions_are_named():

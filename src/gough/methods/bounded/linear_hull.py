@@ -2,14 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from operator import itemgetter
 from typing import ClassVar
 
 import numpy as np
 
 from gough.core.arrays import Array, Integers
-from gough.core.rational import integers, over_common_denominator
 from gough.core.threads import one_blas_thread
 from gough.estimates import Claim, Estimate, HullStats
 from gough.evidence import Evidence, Halves, Link, Reach
@@ -36,6 +34,10 @@ _LOST = 1e-9
 """Part of a box's width by which prices of the wrong sign may move a side without being replaced."""
 _REACHED = 1e-9
 """Part of its terms by which a row may be off its side at a vertex that reaches it."""
+_FEW = 8
+"""Unknowns up to which weights are corrected exactly where the box is open; of more, a bounded box is proven first."""
+_LEFT = 1e-12
+"""Part of a box's width that rounded weights may cost before they are corrected exactly all the same."""
 _TRIED = 20
 """Rows that are tried for a contradiction by rounding."""
 
@@ -173,13 +175,21 @@ class Hull:
         self.rows = tuple(sorted({row for used in self.evidence if isinstance(used, Evidence) for row in used.rows}))
 
     def _proven(self, box: Box) -> Box:
-        for _ in range(2):  # the second pass proves in the box of the first, where left-overs weigh less
+        given = box
+        if not box.is_bounded and len(box) > _FEW:
+            reached = reach(self._problem, box)
+            if reached is not None:
+                box, self.evidence = reached[0], (*self.evidence, reached[1])
+        is_reached = box is not given
+        for is_last in (False, True):  # the second pass proves in the box of the first, where left-overs weigh less
             for direction, vertex in zip(self._axes, self.extremes.vertices, strict=True):
                 if box.is_empty or not vertex.weights.any():
                     continue
                 axis = int(np.flatnonzero(direction)[0])
-                proposals = self._weights(direction, vertex, float(box.width[axis]))
-                value, used = max((self._prover.floor(box, direction, *one) for one in proposals), key=itemgetter(0))
+                proposals = list(self._weights(direction, vertex, float(box.width[axis])))
+                around = [box, given] if is_last and is_reached and self._is_lossy(box, direction, vertex) else [box]
+                floors = (self._prover.floor(each, direction, *one) for each in around for one in proposals)
+                value, used = max(floors, key=itemgetter(0))
                 if value == -np.inf:
                     continue
                 lower, upper = np.full(len(box), -np.inf), np.full(len(box), np.inf)
@@ -190,6 +200,12 @@ class Hull:
                 self.evidence += (evidence((self._problem.unknowns.names[axis],), (float(direction[axis]),), used),)
                 box = box & Box(lower, upper)
         return self._examined(box) if not box.is_empty and _is_thin(box) else box
+
+    def _is_lossy(self, box: Box, direction: Array, vertex: Vertex) -> bool:
+        """Whether the rounding of the weights costs a part of this side that is worth an exact correction."""
+        width, size = abs(direction) @ box.width, abs(direction) @ np.maximum(abs(box.lower), abs(box.upper))
+        left = abs(direction - vertex.weights @ self._problem.W[vertex.rows]) @ box.width
+        return bool(width <= _THIN * size or left > _LEFT * width)
 
     def _weights(self, direction: Array, vertex: Vertex, width: float) -> Iterator[tuple[Integers, Array]]:
         """Rows and weights that prove the value of a vertex, the solver's first.
@@ -306,8 +322,8 @@ def reach(problem: LinearProblem, box: Box) -> tuple[Box, Reach] | None:
             lower, upper = np.full(len(names), -np.inf), np.full(len(names), np.inf)
             lower[open_axes], upper[open_axes] = -b, b
             used = tuple(
-                evidence((names[j],), (1.0,), Multipliers(tuple(rows.tolist()), tuple(exact)))
-                for j, exact in zip(open_axes, weights, strict=True)
+                evidence((names[j],), (1.0,), Multipliers(tuple(rows.tolist()), tuple(one)))
+                for j, one in zip(open_axes.tolist(), weights.tolist(), strict=True)
             )
             proof = Reach(tuple(names[j] for j in open_axes), tuple(b.tolist()), used)
             return box & Box(lower, upper), proof
@@ -334,49 +350,32 @@ def _choices(problem: LinearProblem, axes: Integers) -> Iterator[Integers]:
 
 def _bounds(
     problem: LinearProblem, box: Box, open_axes: Integers, rows: Integers, axes: Integers
-) -> tuple[Array, list[list[Fraction]]] | None:
-    W = problem.W[rows][:, axes]
-    size = abs(W).max(axis=0)
+) -> tuple[Array, Array] | None:
+    """Bounds b of the open unknowns and the weights that prove them; None where these do not."""
+    noise, p = problem.noise, len(box)
+    assert isinstance(noise, Bounded)
+    W, y, e = problem.W[rows], problem.y[rows], np.broadcast_to(noise.radius, problem.y.shape)[rows]
+    D = np.zeros((1, 1)) if noise.regressor is None else noise.regressor
+    size = abs(W[:, axes]).max(axis=0)
+    most = np.maximum(abs(box.lower), abs(box.upper))
+    shut = np.setdiff1d(np.arange(p), open_axes)
     with np.errstate(all="ignore"):
-        B = np.linalg.pinv(W / size) / size[:, None] if size.all() else np.full(W.T.shape, np.nan)
-    if not np.isfinite(B).all():
-        return None
-    weights = [[Fraction(x) for x in row] for row in B[np.isin(axes, open_axes)].tolist()]
-    r, G = _system(problem, box, open_axes, rows, weights)
-    with np.errstate(all="ignore"):
+        B = np.linalg.pinv(W[:, axes] / size) / size[:, None] if size.all() else np.full((len(axes), len(rows)), np.nan)
+        weights = B[np.isin(axes, open_axes)]
+        if not np.isfinite(weights).all():
+            return None
+        left = abs(np.eye(p)[open_axes] - weights @ W) + abs(weights) @ np.broadcast_to(D, problem.W.shape)[rows]
+        r = abs(weights @ y) + abs(weights) @ (e + _THIN * abs(y)) + left[:, shut] @ most[shut]
         try:
-            b = np.linalg.solve(np.eye(len(G)) - G.astype(float), r.astype(float))
-        except (np.linalg.LinAlgError, OverflowError):
+            b = np.linalg.solve(np.eye(len(open_axes)) - left[:, open_axes], r)
+        except np.linalg.LinAlgError:
             return None
         b = (1 + _ROOM) * (b + _ROOM * abs(b).max(initial=0.0) * (b <= 0)) + 1e-300
     if not (np.isfinite(b).all() and (b > 0).all()):
         return None
-    exact = np.array([Fraction(x) for x in b.tolist()], dtype=object)
-    return (b, weights) if (r + G @ exact < exact).all() else None
-
-
-def _system(
-    problem: LinearProblem, box: Box, open_axes: Integers, rows: Integers, weights: list[list[Fraction]]
-) -> tuple[Array, Array]:
-    """R and G of |θ| ≤ r + G |θ| for the open unknowns, exactly; the others are in r with what the box says."""
-    noise, p = problem.noise, len(box)
-    assert isinstance(noise, Bounded)
-    e, D = (
-        np.broadcast_to(noise.radius, problem.y.shape),
-        np.zeros((1, 1)) if noise.regressor is None else noise.regressor,
-    )
-    parts = [problem.W[rows], problem.y[rows, None], e[rows, None], np.broadcast_to(D, problem.W.shape)[rows]]
-    data, exponent = integers(np.hstack(parts))
-    shut = np.setdiff1d(np.arange(p), open_axes)
-    most, power = integers(np.maximum(abs(box.lower), abs(box.upper))[shut])
-    greatest = [int(x) * Fraction(2) ** power for x in most]
-    r, G = np.empty(len(open_axes), dtype=object), np.empty((len(open_axes), len(open_axes)), dtype=object)
-    for i, (axis, exact) in enumerate(zip(open_axes, weights, strict=True)):
-        numerators, denominator = over_common_denominator(exact)
-        unit = Fraction(2) ** exponent / denominator
-        taken, blurred = numerators @ data[:, :p], abs(numerators) @ data[:, p + 2 :]
-        parts_of = [abs((j == axis) - unit * int(taken[j])) + unit * int(blurred[j]) for j in range(p)]
-        r[i] = unit * (abs(int(numerators @ data[:, p])) + int(abs(numerators) @ data[:, p + 1]))
-        r[i] += sum((parts_of[j] * x for j, x in zip(shut, greatest, strict=True)), Fraction(0))
-        G[i] = [parts_of[j] for j in open_axes]
-    return r, G
+    most[open_axes] = b
+    prover, around, units = Prover(problem), Box(-most, most), np.eye(p)[open_axes]
+    for unit, bound, one in zip(units, b.tolist(), weights, strict=True):
+        if not all(prover.floor(around, sign * unit, rows, sign * one)[0] > -bound for sign in (1.0, -1.0)):
+            return None
+    return b, weights
