@@ -1,5 +1,6 @@
 """`check`: the verdict on certificates, as objects, in a file or in a folder, with the data that they are about."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
@@ -23,7 +24,7 @@ from gough.closure import CertificateFile, Certification
 from gough.core.arguments import as_path, instance, refused, verb
 from gough.core.arrays import Array
 from gough.core.errors import InputError, require
-from gough.core.progress import OnProgress
+from gough.core.progress import OnProgress, Progress
 from gough.core.rational import as_double
 from gough.core.sealed import kind_of_file
 from gough.core.text import command_line, visible
@@ -100,7 +101,7 @@ def check(
     problem: Any = None,
     *,
     study: str | Path | None = None,
-    on_progress: OnProgress = ...,
+    on_progress: Callable[[Progress], object] = ...,
 ) -> FileVerdict | FolderVerdict: ...
 @verb()
 def check(
