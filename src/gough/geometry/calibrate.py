@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import numpy as np
 
@@ -28,8 +28,8 @@ from gough.geometry.diagnosis import UNTOLD, Accusation, Diagnosis, conventions,
 from gough.geometry.framed import base_names, moved_frames, platform_names
 from gough.geometry.frames import Frames, Placement, StatedFrames, require_of_robot
 from gough.geometry.geometric import BASE, PLATFORM, SCALE, geometric
-from gough.geometry.held_out import HeldOut, closure, held_out, require_held_out
-from gough.geometry.nested import LEVEL
+from gough.geometry.held_out import HeldOut, held_out, require_held_out
+from gough.geometry.nested import LEVEL, chains_of
 from gough.geometry.reading_noise import ReadingNoise, reading_noise
 from gough.geometry.results import Calibrated, ChainFit
 from gough.methods import GaussMarkov, GaussNewton, Huber, RobustLeastSquares, WeightedLeastSquares, identifiability
@@ -38,6 +38,9 @@ from gough.region import Box, ConfidenceEllipsoid
 from gough.robots.arguments import finite_parameters, kinematic_model
 from gough.robots.gough_platform import GoughPlatform
 from gough.robots.kinematics import KinematicModel, PlatformPoses
+
+if TYPE_CHECKING:
+    from gough.robots.compiled_chains import Chains
 
 FramesOf = Literal["robot", "instrument"]
 _Form = Literal["squared", "length"]
@@ -149,9 +152,10 @@ def calibrate(
     parameters = values[: len(model.names)]
     found_frames = placed.found(values[len(model.names) + len(model.chains) :], factor, answer)
     own = placed.moved(model, poses, found_frames, like=begun)
-    chains = _chain_fits(model, begun, own, aligned, parameters, factor)
+    after = chains_of(model, own, parameters, scale=factor)
+    chains = _chain_fits(model, own, chains_of(model, begun, aligned, scale=factor).residual, after.residual)
     rms = float(np.sqrt(np.mean([chain.rms_after**2 for chain in chains])))
-    diagnosis, suspects = _diagnosed(model, theta, stated, placed, own, problem, answer, parameters, factor, rms)
+    diagnosis, suspects = _diagnosed(model, theta, stated, placed, own, problem, answer, parameters, after, factor, rms)
     diagnosis = _with_tolerance(diagnosis, tolerance, model, aligned, parameters)
     if answer.status is not Status.OK:
         raise _failed(model, answer, diagnosis, suspects)
@@ -211,6 +215,7 @@ def _diagnosed(  # noqa: PLR0917 - what a calibration knows at its end
     problem: NonlinearProblem,
     answer: Estimate,
     parameters: Array,
+    at: "Chains",
     scale: float,
     rms: float,
 ) -> tuple[Diagnosis, tuple[str, ...]]:
@@ -227,6 +232,7 @@ def _diagnosed(  # noqa: PLR0917 - what a calibration knows at its end
             model,
             poses,
             parameters,
+            at,
             scale=scale,
             free=free[free < len(model.names)],
             has_scale=SCALE in problem.unknowns.names,
@@ -555,6 +561,8 @@ _WRONG = 0.004
 """Closure errors beyond this share of the robot's size are worth a warning, whatever they come from."""
 _TRIED = 8
 """Poses at which the blueprint is assembled."""
+_STRIDE = 0.05
+"""Longest step of that search, m."""
 
 
 def _suspects(model: KinematicModel, poses: Poses, start: Array, answer: Estimate, rms: float) -> tuple[str, ...]:
@@ -568,9 +576,13 @@ def _suspects(model: KinematicModel, poses: Poses, start: Array, answer: Estimat
         return (text,)
     if answer.status is not Status.OK:
         return ()
+    from gough.robots.compiled_chains import arrive  # noqa: PLC0415 - numba
+
     try:
         guess = PlatformPoses(poses.position[:_TRIED], _rotations(poses)[:_TRIED])
-        model.forward(start, poses.readings[:_TRIED], guess)
+        readings = model.inverse(start, guess.position, guess.rotation if model.has_orientation else None)
+        if not arrive(model, start, readings, poses.readings[:_TRIED], guess, _STRIDE):
+            model.forward(start, poses.readings[:_TRIED], guess)
     except InputError:
         text = (
             "The blueprint cannot be assembled at these readings: check its dimensions, their units, and the readings' "
@@ -643,26 +655,12 @@ def estimated_frames(model: KinematicModel, poses: Poses) -> Frames:
     return frames_of_translations(model, model.nominal, poses)
 
 
-def _chain_fits(  # noqa: PLR0917 - before and after
-    model: KinematicModel, begun: Poses, poses: Poses, before: Array, after: Array, scale: float
-) -> tuple[ChainFit, ...]:
-    first = closure(model, before, _scaled(begun, scale), poses.readings)
-    second = closure(model, after, _scaled(poses, scale), poses.readings)
-    travel = np.sign(np.diff(poses.readings, axis=0, prepend=poses.readings[:1]))
-    rms = [np.sqrt((each**2).mean(axis=0)).tolist() for each in (first, second)]
-    worst = abs(second).argmax(axis=0)
-    largest = abs(second)[worst, np.arange(len(worst))]
-    correlations = (_correlations(second, each).tolist() for each in (poses.readings, travel))
-    columns = zip(model.chains, *rms, largest.tolist(), worst.tolist(), *correlations, strict=True)
+def _chain_fits(model: KinematicModel, poses: Poses, before: Array, after: Array) -> tuple[ChainFit, ...]:
+    """What closure errors (N, chains) before and after the calibration show of each chain."""
+    from gough.geometry import pose_sums  # noqa: PLC0415 - numba
+
+    squares, worst, correlations = pose_sums.closures(before, after, np.array(poses.readings))
+    first, second = np.sqrt(squares / len(after)).tolist()
+    largest = abs(after)[worst, np.arange(len(worst))]
+    columns = zip(model.chains, first, second, largest.tolist(), worst.tolist(), *correlations.tolist(), strict=True)
     return tuple(ChainFit(*each) for each in columns)
-
-
-def _scaled(poses: Poses, scale: float) -> PlatformPoses:
-    return PlatformPoses(poses.position * scale, _rotations(poses))
-
-
-def _correlations(a: Array, b: Array) -> Array:
-    """Of each column of one with that of the other; 0 where one does not vary."""
-    a, b = a - a.mean(axis=0), b - b.mean(axis=0)
-    size = np.sqrt((a * a).sum(axis=0) * (b * b).sum(axis=0))
-    return np.asarray(np.where(size > 0, (a * b).sum(axis=0) / np.where(size > 0, size, 1.0), 0.0))

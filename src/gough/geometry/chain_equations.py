@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from gough.core.rotations import cross_matrix, exp
 from gough.geometry.descent import by_all_unknowns
 from gough.kernels import Kernel
 from gough.robots.kinematics import Columns
+
+if TYPE_CHECKING:
+    from gough.robots.compiled_chains import Chains
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +60,7 @@ class ChainEquations(ArrayValue):
 
     def residuals(self, theta: Array, measured: Array) -> Array:
         """(N, chains)."""
-        return self._evaluate(theta, measured).values["residual"]
+        return self._evaluate(theta, measured).values.residual
 
     def jacobians(self, theta: Array, measured: Array) -> tuple[Array, Array]:
         """By the unknowns (N, chains, p) and by what was measured (N, chains, q)."""
@@ -71,7 +74,7 @@ class ChainEquations(ArrayValue):
     def by_chain(self, theta: Array, measured: Array) -> tuple[Array, Array, Array]:
         """Residuals (N, chains), derivatives by each chain's own unknowns (N, chains, k) and by what was measured."""
         at = self._evaluate(theta, measured)
-        by_reading, by_pose, parts = at.values["by_reading"], at.values["by_pose"], [at.values["by_x"]]
+        by_reading, by_pose, parts = at.values.by_reading, at.values.by_pose, [at.values.by_x]
         if at.frames is not None:
             own, by_pose = at.frames.derivatives(by_pose, at.rotation, at.seen)
             parts += [(by_reading * at.readings)[..., None], own]
@@ -80,7 +83,7 @@ class ChainEquations(ArrayValue):
             parts.append(by_pose[..., :3] @ at.position[..., None])
             by_pose = by_pose * np.repeat([theta[-1], 1.0], 3)
         X = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=2)
-        return at.values["residual"], X, self._by_measured(by_pose, by_reading)
+        return at.values.residual, X, self._by_measured(by_pose, by_reading)
 
     def _by_measured(self, by_pose: Array, by_reading: Array) -> Array:
         size = 0 if self.position is not None else 6 if self.turns else 3
@@ -91,11 +94,6 @@ class ChainEquations(ArrayValue):
         J_m[..., :size] = by_pose[..., :size]
         J_m[:, range(n), range(size, size + n)] = by_reading
         return J_m
-
-    @cached_property
-    def _rotations(self) -> Array:
-        """Each rotation once for every chain."""
-        return np.repeat(self.rotation, len(self.columns), axis=0)
 
     def _parts(self, measured: Array) -> tuple[Array, Array, Array]:
         """Position, turn and readings."""
@@ -108,20 +106,18 @@ class ChainEquations(ArrayValue):
         return position, turn, rest if self.readings is None else self.readings
 
     def _evaluate(self, theta: Array, measured: Array) -> "_Evaluated":
+        from gough.robots.compiled_chains import chains_at  # noqa: PLC0415 - numba
+
         position, turn, readings = self._parts(measured)
-        N, n = readings.shape
         seen = position * theta[-1] if self.has_scale else position
-        x = np.broadcast_to(theta[self.columns], (N, *self.columns.shape)).reshape(N * n, -1)
         if not self.has_frames:
-            there, rotations, counted, frames, rotation = seen, self._rotations, readings, None, self.rotation
+            there, turned, counted, frames, rotation = seen, self.rotation, readings, None, self.rotation
         else:
-            frames = _Frames.of(theta[self.n_parameters :], n)
+            frames = _Frames.of(theta[self.n_parameters :], readings.shape[1])
             rotation = exp(turn) @ self.rotation if turn.any() else self.rotation
             there, turned = frames.moved(seen, rotation)
-            rotations, turn, counted = np.repeat(turned, n, axis=0), np.zeros((N, 3)), readings * frames.gains
-        place, turn = (np.repeat(values, n, axis=0) for values in (there, turn))
-        outputs = self.derivatives.evaluate(x, place, rotations, turn, counted.reshape(-1))
-        values = {name: value.reshape(N, n, *value.shape[1:]) for name, value in outputs.items()}
+            turn, counted = np.zeros((1, 3)), readings * frames.gains
+        values = chains_at(self.derivatives, self.columns, theta, there, turned, counted, turn)
         return _Evaluated(values, position, seen, rotation, readings, frames)
 
 
@@ -161,7 +157,7 @@ class _Frames(NamedTuple):
 class _Evaluated(NamedTuple):
     """The outputs of the kernel at B, and what B is made of."""
 
-    values: dict[str, Array]
+    values: "Chains"
     position: Array
     """As measured."""
     seen: Array

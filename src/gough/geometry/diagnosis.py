@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gough.core.arrays import Array, Integers
+from gough.core.arrays import Array, Integers, frozen
 from gough.core.errors import InputError
 from gough.core.text import counted, listed, number
 from gough.data import Poses
@@ -15,10 +17,13 @@ from gough.geometry.mistake import Corrected, Mistake, Stated, worst_first
 from gough.geometry.mistakes import catalogue
 from gough.geometry.mistakes.exchanged import MISTAKE as EXCHANGED
 from gough.geometry.mistakes.still import MISTAKE as STILL
-from gough.geometry.nested import LEVEL, SPARE, NestedTests, Test, fitted_at, whiteners
+from gough.geometry.nested import LEVEL, SPARE, NestedTests, Test, fitted_by, whiteners
 from gough.geometry.outlying_poses import exchanged, outlying
 from gough.geometry.rigid_columns import at_base, at_platform
 from gough.robots.kinematics import KinematicModel
+
+if TYPE_CHECKING:
+    from gough.robots.compiled_chains import Chains
 
 _JUDGED = 48
 """Poses at which conventions are judged …"""
@@ -96,9 +101,9 @@ def is_doubtful(model: KinematicModel, blueprint: Array, poses: Poses) -> bool:
     predicted = readings_at(model, blueprint, poses.position[rows], rotation)
     if predicted is None:
         return True
-    a, b = (each - each.mean(axis=0) for each in (predicted, poses.readings[rows]))
-    slope = (a * b).sum(axis=0) / np.maximum((a * a).sum(axis=0), 1e-300)
-    left = ((b - slope * a) ** 2).sum(axis=0) / np.maximum((b * b).sum(axis=0), 1e-300)
+    from gough.geometry import pose_sums  # noqa: PLC0415 - numba
+
+    slope, left = pose_sums.slopes(predicted, poses.readings[rows])
     return bool((left > _UNEXPLAINED).any() or (abs(slope - 1) > _SLOPE).any())
 
 
@@ -187,6 +192,7 @@ def effects(
     model: KinematicModel,
     poses: Poses,
     theta: Array,
+    at: "Chains",
     *,
     scale: float,
     free: Integers,
@@ -199,6 +205,7 @@ def effects(
         model: The robot.
         poses: The poses that were calibrated.
         theta: The calibrated parameters.
+        at: The closure errors and their derivatives, by `chains_of`.
         scale: Factor of measured positions.
         free: Numbers of the parameters that were estimated.
         has_scale: Whether the scale was estimated too.
@@ -206,7 +213,7 @@ def effects(
     """
     estimated = set(free.tolist())
     fixed = tuple(name for k, name in enumerate(model.names) if k not in estimated)
-    fitted, residuals, own = fitted_at(model, poses, theta, scale=scale, fixed=fixed)
+    fitted, residuals, own = fitted_by(model, poses, at, scale=scale, fixed=fixed)
     if not np.isfinite(residuals).all() or float(abs(residuals).max()) <= _rounding(poses):
         return Diagnosis()
     every = np.arange(len(poses))
@@ -327,9 +334,13 @@ def _accused(test: Test, tests: NestedTests, theta: Array, families: int) -> Acc
 
 
 def _some(poses: Poses, most: int = _JUDGED) -> Integers:
-    if len(poses) <= most:
-        return np.arange(len(poses))
-    return np.unique(np.linspace(0, len(poses) - 1, most).astype(int))
+    return _spread(len(poses), most)
+
+
+@lru_cache(maxsize=64)
+def _spread(n: int, most: int) -> Integers:
+    """At most so many of n numbers, evenly chosen."""
+    return frozen(np.arange(n) if n <= most else np.unique(np.linspace(0, n - 1, most).astype(int)))
 
 
 def _judged_rows(model: KinematicModel, blueprint: Array, poses: Poses, *, in_robot_frame: bool) -> Integers:

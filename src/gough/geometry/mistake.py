@@ -93,11 +93,12 @@ class Fitted:
         """Number of chains."""
         return self.by_reading.shape[1]
 
-    def of_chain(self, chain: int, values: Array) -> Array:
-        """(N, chains, 1): an error `values` (N,) of one chain's reading, as closure errors."""
-        result = np.zeros((*self.by_reading.shape, 1))
-        result[:, chain, 0] = self.by_reading[:, chain] * values
-        return result
+    def of_chains(self, values: Array) -> list[Array]:
+        """(N, chains, 1) for each chain: errors `values` (N, chains) of its reading alone, as closure errors."""
+        N, n = self.by_reading.shape
+        result, each = np.zeros((n, N, n)), np.arange(n)
+        result[each, :, each] = (self.by_reading * values).T
+        return list(result[..., None])
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,10 @@ from gough.core.arrays import Array, Integers
 from gough.core.threads import one_blas_thread
 from gough.data import Poses
 from gough.geometry.mistake import Alternative, Fitted, Mistake
-from gough.robots.kinematics import Columns, KinematicModel, PlatformPoses, all_derivatives, evaluate_chains
+from gough.robots.kinematics import Columns, KinematicModel, all_derivatives
+
+if TYPE_CHECKING:
+    from gough.robots.compiled_chains import Chains
 
 LEVEL = 0.001
 """Probability with which data without mistakes are accused of any."""
@@ -77,22 +80,34 @@ class Test(NamedTuple):
     """Poses that are left out."""
 
 
+def chains_of(model: KinematicModel, poses: Poses, theta: Array, *, scale: float) -> "Chains":
+    """Closure errors of measured poses as lengths, and their derivatives; `scale` is a factor of positions."""
+    from gough.robots.compiled_chains import chains_at  # noqa: PLC0415 - numba
+
+    rotation = np.repeat(np.eye(3)[None], len(poses), axis=0) if poses.rotation is None else poses.rotation
+    kernel = all_derivatives(model.chain_kernel("length"))
+    return chains_at(kernel, model.columns, theta, poses.position * scale, rotation, poses.readings)
+
+
 def fitted_at(
     model: KinematicModel, poses: Poses, theta: Array, *, scale: float, fixed: tuple[str, ...]
 ) -> tuple[Fitted, Array, Array]:
     """The derivatives at calibrated parameters, the closure errors (N, chains) and the derivatives by each chain's own
     parameters (N, chains, k).
     """
-    rotation = np.repeat(np.eye(3)[None], len(poses), axis=0) if poses.rotation is None else poses.rotation
-    seen = PlatformPoses(poses.position * scale, rotation)
-    kernel = all_derivatives(model.chain_kernel("length"))
-    values = evaluate_chains(kernel, model.columns, theta, seen, poses.readings)
+    return fitted_by(model, poses, chains_of(model, poses, theta, scale=scale), scale=scale, fixed=fixed)
+
+
+def fitted_by(
+    model: KinematicModel, poses: Poses, at: "Chains", *, scale: float, fixed: tuple[str, ...]
+) -> tuple[Fitted, Array, Array]:
+    """As `fitted_at`, from what `chains_of` returned there."""
     by_fixed = np.zeros((*poses.readings.shape, len(fixed)))
     for k, name in enumerate(fixed):
         chains, places = np.nonzero(model.columns == model.names.index(name))
-        by_fixed[:, chains, k] = values["by_x"][:, chains, places]
-    by_pose = values["by_pose"] * np.repeat([scale, 1.0], 3)
-    return Fitted(model, poses, by_pose, values["by_reading"], fixed, by_fixed), values["residual"], values["by_x"]
+        by_fixed[:, chains, k] = at.by_x[:, chains, places]
+    by_pose = at.by_pose if scale == 1 else at.by_pose * np.repeat([scale, 1.0], 3)
+    return Fitted(model, poses, by_pose, at.by_reading, fixed, by_fixed), at.residual, at.by_x
 
 
 def whiteners(
@@ -111,14 +126,13 @@ def whiteners(
     C, s = poses.covariance, poses.reading_sigma
     if C is None and s is None:
         return _estimated(fitted, residuals, own, free, added), False
-    N, n = residuals.shape
-    S = np.zeros((N, n, n))
-    if C is not None:
-        J = fitted.by_pose[..., : C.shape[-1]]
-        S += J @ C @ np.swapaxes(J, 1, 2)
-    if s is not None:
-        S[:, range(n), range(n)] += (fitted.by_reading * s) ** 2
-    return _roots(S), True
+    from gough.geometry import pose_sums  # noqa: PLC0415 - numba
+
+    n, size = residuals.shape[1], 0 if C is None else C.shape[-1]
+    P = np.ascontiguousarray(fitted.by_pose[..., :size])
+    covariances = np.zeros((1, 0, 0)) if C is None else C.reshape(-1, size, size)
+    variances = np.zeros((1, n)) if s is None else (s**2).reshape(-1, n)
+    return _roots(pose_sums.spread(P, np.array(covariances), fitted.by_reading, variances)), True
 
 
 def _roots(S: Array) -> Array:
@@ -252,8 +266,10 @@ class NestedTests:
     @cached_property
     def _left(self) -> Array:
         """(N, chains) closure errors that the fit leaves."""
+        from gough.geometry import pose_sums  # noqa: PLC0415 - numba
+
         X, columns, _ = self._unknowns
-        return _shifted(X, self.residuals, columns, self.solved.shift)
+        return pose_sums.shifted(X, self.residuals, columns, self.solved.shift)
 
     @cached_property
     def solved(self) -> Solved:
@@ -263,17 +279,17 @@ class NestedTests:
         (X, columns, p), W, f = self._unknowns, self._weights, self.residuals
         if len(self.kept) < len(X):
             X, f, W = X[self.kept], f[self.kept], W[:, :, self.kept]
-        H, g, _ = pose_sums.normal(X, f, W, columns, p + 1)  # parameters that are held have the last place
         z = self._common_places
-        places = range(z.start, z.stop)
-        H[places, places] += 1.0
-        K = _inverse_root(H[:p, :p])
-        K = self._inverse_root_by_rows() if K is None else K
-        shift = K @ (K.T @ g[:p])
-        g, _ = pose_sums.gradient(X, _shifted(X, f, columns, shift), W, columns, p + 1)
-        g[z] -= shift[z]
-        shift += K @ (K.T @ g[:p])  # the correction of rounding
-        _, squares = pose_sums.gradient(X, _shifted(X, f, columns, shift), W, columns, p + 1)
+        K, shift, squares, bound = pose_sums.solution(X, f, W, columns, p, np.arange(z.start, z.stop))
+        if _WELL * bound < 1:
+            return Solved(K, shift, squares, self.rows - p)
+        K = self._inverse_root_by_rows()
+        shift = np.zeros(p)
+        for _ in range(2):  # the second is the correction of rounding
+            g, _ = pose_sums.gradient(X, pose_sums.shifted(X, f, columns, shift), W, columns, p + 1)
+            g[z] -= shift[z]
+            shift += K @ (K.T @ g[:p])
+        _, squares = pose_sums.gradient(X, pose_sums.shifted(X, f, columns, shift), W, columns, p + 1)
         return Solved(K, shift, squares + float(shift[z] @ shift[z]), self.rows - K.shape[1])
 
     def _inverse_root_by_rows(self) -> Array:
@@ -307,33 +323,30 @@ class NestedTests:
         size, longer = divmod(len(self.kept), segments)  # the first segments are longer by one pose
         ends = size * np.arange(1, segments + 1) + np.minimum(np.arange(1, segments + 1), longer)
         starts = self.kept[np.append(0, ends[:-1])]
-        removed = self._removed([each for _, each in alternatives], ends)
+        those = self._removed([each for _, each in alternatives], ends)
         trials = Counter[str]()
         for mistake, each in alternatives:
             trials[mistake.name] += 2 * len(starts) - 2 if each.from_pose else 1
         tried = np.array([trials[mistake.name] for mistake, _ in alternatives])
-        tests, count = list[tuple[tuple[int, int], Test]](), 0
         _, _, before, spare = self.solved
-        for those in removed:
-            left, seen = np.maximum(before - those.squares, 0.0), those.rank > 0
-            count += int(seen.sum())
-            p = tried[those.alternative] * self.chances(
-                those.squares, np.where(seen, those.rank, 1), left, spare - those.rank
-            )
-            for i in np.flatnonzero((p < level) & seen):
-                k, rank, segment = (int(each[i]) for each in (those.alternative, those.rank, those.segment))
-                mistake, each = alternatives[k]
-                unit = np.sqrt(max(left[i] / max(spare - rank, 1), 1.0 if self.is_stated else 0.0))
-                first = int(starts[segment]) if each.from_pose else 0
-                test = Test(
-                    mistake, each, those.values[i], unit * those.deviations[i], float(those.squares[i]), rank,
-                    int(tried[k]), float(p[i]), float(left[i]), first,
-                )  # fmt: skip
-                tests.append(((k, segment), test))
-        return Tested([each for _, each in sorted(tests, key=lambda each: each[0])], count)
+        left, seen = np.maximum(before - those.squares, 0.0), those.rank > 0
+        p = tried[those.alternative] * self.chances(those.squares, np.maximum(those.rank, 1), left, spare - those.rank)
+        tests = []
+        for i in np.flatnonzero((p < level) & seen).tolist():
+            k, rank, segment = (int(each[i]) for each in (those.alternative, those.rank, those.segment))
+            mistake, each = alternatives[k]
+            unit, width = np.sqrt(max(left[i] / max(spare - rank, 1), 1.0 if self.is_stated else 0.0)), those.width[i]
+            first = int(starts[segment]) if each.from_pose else 0
+            tests.append(
+                Test(
+                    mistake, each, those.values[i, :width], unit * those.deviations[i, :width], float(those.squares[i]),
+                    rank, int(tried[k]), float(p[i]), float(left[i]), first,
+                )
+            )  # fmt: skip
+        return Tested(tests, int(seen.sum()))
 
-    def _removed(self, alternatives: list[Alternative], ends: Integers) -> "list[_Removed]":
-        """What alternatives take out of the squares, those of as many columns together.
+    def _removed(self, alternatives: list[Alternative], ends: Integers) -> "_Removed":
+        """What alternatives take out of the squares.
 
         From the first pose on, or from each later segment on; segments end where `ends` says, among poses kept.
         """
@@ -346,21 +359,23 @@ class NestedTests:
         E = np.concatenate([each.columns for each in alternatives], axis=2)
         of = np.repeat(starts, widths)
         sums = pose_sums.later_products(E, X, self._left, self._weights, columns, p + 1, of, self.kept, ends)
-        by_model, along, gram = sums
-        result = []
-        for width, later in {*zip(widths.tolist(), moving.tolist(), strict=True)}:
-            alike = np.flatnonzero((widths == width) & (moving == later))
-            own = starts[alike][:, None] + np.arange(width)
-            those = slice(1, None) if later else slice(0, 1)
-            absorbed = self.solved.root.T @ by_model[those, :p, own.reshape(-1)[0] : own.reshape(-1)[-1] + 1]
-            absorbed = np.moveaxis(absorbed[..., own - own[0, 0]], 1, 2)  # (segments, alternatives, rank, k)
-            products = gram[those][:, own, :width]
-            size = np.sqrt(np.diagonal(products, axis1=2, axis2=3))
-            left = products - np.swapaxes(absorbed, 2, 3) @ absorbed
-            first, segment = np.tile(alike, len(left)), np.repeat(np.arange(len(gram))[those], len(alike))
-            along_own = along[those][:, own].reshape(-1, width)
-            result.append(_removed(first, segment, left.reshape(-1, width, width), along_own, size.reshape(-1, width)))
-        return result
+        times = np.where(moving, len(ends) - 1, 1)
+        case = np.repeat(np.arange(len(times)), times)
+        segment = np.arange(len(case)) - np.repeat(np.cumsum(times) - times, times) + moving[case]
+        K, width = np.ascontiguousarray(self.solved.root), widths[case]
+        values, variances, squares, products, size = pose_sums.taken(*sums, K, starts[case], width, segment)
+        rank = width.copy()
+        some = np.arange(values.shape[1]) < width[:, None]
+        bad = ~(variances.sum(axis=1) < _VISIBLE**-2) | ~((variances > 0) | ~some).all(axis=1)
+        for i in np.flatnonzero(bad):
+            own = slice(0, width[i])
+            w, Q = np.linalg.eigh(products[i, own, own])
+            seen = w > _VISIBLE**2
+            inverse = (Q * np.where(seen, 1 / np.where(seen, w, 1.0), 0.0)) @ Q.T
+            along = sums[1][segment[i], starts[case[i]] :][own] / size[i, own]
+            values[i, own], variances[i, own], rank[i] = -(inverse @ along), inverse.diagonal(), seen.sum()
+            squares[i] = -float(values[i, own] @ along)
+        return _Removed(case, segment, width, values / size, np.sqrt(variances) / size, squares, rank)
 
     def chance(self, removes: float, k: int, left: float, spare: int) -> float:
         """Probability that k parameters remove so much by chance.
@@ -410,6 +425,26 @@ class NestedTests:
         )
         return rest
 
+    @cached_property
+    def _inverse(self) -> Array:
+        """(p + 1, p + 1): (JᵀJ)⁻¹, and zeros for parameters that are held."""
+        p = self._unknowns.size
+        M = np.zeros((p + 1, p + 1))
+        M[:p, :p] = self.solved.root @ self.solved.root.T
+        return M
+
+    def without_in_turn(self, most: int) -> tuple[Integers, Array]:
+        """Poses by how badly they fit, each without those before it, and the sums of squares without so many of them.
+
+        At most so many, and fewer where some pose determines what the others do not: see `without` and `deleted`.
+        """
+        from gough.geometry import pose_sums  # noqa: PLC0415 - numba
+
+        X, columns, _ = self._unknowns
+        return pose_sums.left_out_in_turn(
+            X, self._left, self.whitener, columns, self._inverse, self.kept, most, self.solved.squares, _REGULAR
+        )
+
     def deleted(self) -> tuple[Array, Integers]:
         """By how much the sum of squares decreases without each pose, and the equations that it loses then: (kept,).
 
@@ -417,10 +452,8 @@ class NestedTests:
         """
         from gough.geometry import pose_sums  # noqa: PLC0415 - numba
 
-        X, columns, p = self._unknowns
-        M = np.zeros((p + 1, p + 1))
-        M[:p, :p] = self.solved.root @ self.solved.root.T
-        removes, trace = pose_sums.left_out(X, self._left, self.whitener, columns, M, self.kept)
+        X, columns, _ = self._unknowns
+        removes, trace = pose_sums.left_out(X, self._left, self.whitener, columns, self._inverse, self.kept)
         dof = np.full(len(removes), self.n)
         near = np.flatnonzero(~(trace < 1e6))
         if len(near):
@@ -431,22 +464,6 @@ class NestedTests:
             removes[near] = np.where(seen, z**2 / np.where(seen, w, 1.0), 0.0).sum(axis=1)
             dof[near] = seen.sum(axis=1)
         return removes, dof
-
-
-def _shifted(X: Array, f: Array, columns: Integers, shift: Array) -> Array:
-    """Closure errors f (N, chains) after the unknowns are shifted; X and columns are those of `_Unknowns`."""
-    return np.asarray(f - np.einsum("nia,ia->ni", X, np.append(shift, 0.0)[columns]))
-
-
-def _inverse_root(H: Array) -> Array | None:
-    """K with Kᵀ H K = I by Cholesky's factorization; None where H is nearly singular."""
-    size = np.sqrt(H.diagonal())
-    size = np.where(size > 0, size, 1.0)
-    try:
-        K = np.linalg.inv(np.linalg.cholesky(H / np.outer(size, size))).T
-    except np.linalg.LinAlgError:
-        return None
-    return K / size[:, None] if _WELL * float((K**2).sum()) < 1 else None  # a bound of the smallest eigenvalue
 
 
 class _Unknowns(NamedTuple):
@@ -469,44 +486,17 @@ class Tested(NamedTuple):
 
 
 class _Removed(NamedTuple):
-    """What alternatives take out of the squares."""
+    """What alternatives take out of the squares, each from one segment on."""
 
     alternative: Integers
     segment: Integers
     """The first segment in which they count."""
+    width: Integers
+    """Number of their parameters; the rest of `values` and `deviations` has no meaning."""
     values: Array
-    """(alternatives, k)."""
+    """(…, widest)."""
     deviations: Array
     """Of the values, at unit noise."""
     squares: Array
     rank: Integers
-
-
-def _removed(alternative: Integers, segment: Integers, gram: Array, along: Array, size: Array) -> _Removed:
-    """From the products of alternatives' columns, without what the model absorbs of them; of rank 0 where that is all.
-
-    Args:
-        alternative: (alternatives,) their numbers.
-        segment: (alternatives,) their first segments.
-        gram: (alternatives, k, k) products of what is left of the columns.
-        along: (alternatives, k) their products with the residuals.
-        size: (alternatives, k) lengths of the whole columns.
-    """
-    from gough.geometry import pose_sums  # noqa: PLC0415 - numba
-
-    size = np.where(size > 0, size, 1.0)
-    scaled, along = gram / (size[:, :, None] * size[:, None]), along / size
-    inverse = np.moveaxis(scaled, 0, 2).copy(order="C")
-    pose_sums.invert(inverse)
-    inverse = np.moveaxis(inverse, 2, 0)
-    rank = np.full(len(size), size.shape[1])
-    variances = np.diagonal(inverse, axis1=1, axis2=2)
-    bad = np.flatnonzero(~(variances.sum(axis=1) < _VISIBLE**-2) | ~(variances > 0).all(axis=1))
-    if len(bad):
-        w, Q = np.linalg.eigh(scaled[bad])
-        seen = w > _VISIBLE**2
-        rank[bad] = seen.sum(axis=1)
-        inverse[bad] = (Q * np.where(seen, 1 / np.where(seen, w, 1.0), 0.0)[:, None]) @ np.swapaxes(Q, 1, 2)
-    values = -(inverse @ along[..., None])[..., 0]
-    deviations = np.sqrt(np.diagonal(inverse, axis1=1, axis2=2))
-    return _Removed(alternative, segment, values / size, deviations / size, -(values * along).sum(axis=1), rank)
+    """How many parameters the data determine beside the model's; 0 where it absorbs all."""

@@ -54,6 +54,13 @@ def _in_turn(tests: NestedTests, families: int) -> tuple[list[int], list[tuple[i
     _, spare = tests.squares
     now = tests
     dropped, steps = list[int](), list[tuple[int, float, int]]()
+    if len(tests.kept) <= _MANY:
+        limit = 0 if tests.is_stated else 1
+        most = min(_MOST, max(1, len(tests.kept) // _SHARE), max(0, (spare - limit) // tests.n))
+        poses, lefts = tests.without_in_turn(most)
+        if len(poses) == most:
+            rests = spare - tests.n * np.arange(1, most + 1)
+            return poses.tolist(), list(zip(range(1, most + 1), lefts.tolist(), rests.tolist(), strict=True))
     while len(dropped) < max(1, len(tests.kept) // _SHARE):
         removes, dof = now.deleted()
         worst = now.kept[[int(removes.argmax())]]

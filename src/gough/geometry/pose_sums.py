@@ -319,3 +319,341 @@ def later_products(
         for b in range(first[a], a):
             gram[:, b, a - first[a]] = gram[:, a, b - first[a]]
     return by_model, along, gram
+
+
+@compiled
+def turns(R: Array, middle: int) -> Array:
+    """Rotation vectors (poses, 3) from one of the rotations (poses, 3, 3) to each, less their mean."""
+    result, D, q = np.empty((len(R), 3)), np.empty((3, 3)), np.empty(4)
+    mean = np.zeros(3)
+    for s in range(len(R)):
+        for a in range(3):
+            for b in range(3):
+                D[a, b] = 0.0
+                for c in range(3):
+                    D[a, b] += R[s, a, c] * R[middle, b, c]
+        trace, best = D[0, 0] + D[1, 1] + D[2, 2], 0
+        for a in range(1, 3):
+            best = a if D[a, a] > D[best, best] else best
+        i, j = (best + 1) % 3, (best + 2) % 3
+        if trace > D[best, best]:  # 4 q qᵀ: its row with the largest diagonal is the most exact
+            q[0] = 1 + trace
+            q[1], q[2], q[3] = D[2, 1] - D[1, 2], D[0, 2] - D[2, 0], D[1, 0] - D[0, 1]
+        else:
+            q[0] = D[j, i] - D[i, j]
+            q[1 + best] = 1 - trace + 2 * D[best, best]
+            q[1 + i], q[1 + j] = D[i, best] + D[best, i], D[j, best] + D[best, j]
+        sine, sign = np.sqrt(q[1] ** 2 + q[2] ** 2 + q[3] ** 2), 1.0 if q[0] >= 0 else -1.0
+        factor = 2 * np.arctan2(sine, abs(q[0])) / sine if sine > 0 else 0.0
+        for a in range(3):
+            result[s, a] = sign * factor * q[1 + a]
+            mean[a] += result[s, a] / len(R)
+    result -= mean
+    return result
+
+
+@compiled
+def slopes(predicted: Array, readings: Array) -> tuple[Array, Array]:
+    """Of each chain the slope of readings (N, n) over predicted ones, and the part of their variance that is left."""
+    N, n = readings.shape
+    slope, left = np.empty(n), np.empty(n)
+    for i in range(n):
+        a, b = predicted[:, i] - predicted[:, i].sum() / N, readings[:, i] - readings[:, i].sum() / N
+        slope[i] = (a * b).sum() / max((a * a).sum(), 1e-300)
+        left[i] = ((b - slope[i] * a) ** 2).sum() / max((b * b).sum(), 1e-300)
+    return slope, left
+
+
+@compiled
+def closures(before: Array, after: Array, readings: Array) -> tuple[Array, Integers, Array]:
+    """Of closure errors (N, n): sums of squares (2, n), the pose with the largest afterwards, and two correlations.
+
+    The correlations (2, n) are those of what is left with the reading, and with the direction that it came from; 0
+    where one does not vary.
+    """
+    N, n = after.shape
+    squares, worst, correlations = np.zeros((2, n)), np.zeros(n, dtype=np.int64), np.zeros((2, n))
+    others = np.zeros((2, N))
+    for i in range(n):
+        for s in range(N):
+            squares[0, i] += before[s, i] ** 2
+            squares[1, i] += after[s, i] ** 2
+            worst[i] = s if abs(after[s, i]) > abs(after[worst[i], i]) else worst[i]
+            others[0, s] = readings[s, i]
+            others[1, s] = np.sign(readings[s, i] - readings[s - 1, i]) if s else 0.0
+        a = after[:, i] - after[:, i].sum() / N
+        for k in range(2):
+            b = others[k] - others[k].sum() / N
+            size = np.sqrt((a * a).sum() * (b * b).sum())
+            correlations[k, i] = (a * b).sum() / size if size > 0 else 0.0
+    return squares, worst, correlations
+
+
+@compiled
+def inverse_root(H: Array) -> Array:
+    """K with Kᵀ H K = I, an upper triangle, by Cholesky's factorization of H scaled to a unit diagonal; NaN if none."""
+    p = len(H)
+    size, L, B = np.empty(p), np.zeros((p, p)), np.zeros((p, p))
+    for i in range(p):
+        size[i] = np.sqrt(H[i, i]) if H[i, i] > 0 else 1.0
+    for i in range(p):
+        for j in range(i + 1):
+            total = H[i, j] / (size[i] * size[j])
+            for k in range(j):
+                total -= L[i, k] * L[j, k]
+            L[i, j] = np.sqrt(total) if i == j else total / L[j, j]
+    for i in range(p):  # rows of L⁻¹
+        B[i, i] = 1.0
+        for k in range(i):
+            factor = L[i, k]
+            for j in range(k + 1):
+                B[i, j] -= factor * B[k, j]
+        for j in range(i + 1):
+            B[i, j] /= L[i, i]
+    return np.ascontiguousarray(B.T) / size.reshape(-1, 1)
+
+
+@compiled
+def shifted(X: Array, f: Array, columns: Integers, shift: Array) -> Array:
+    """Closure errors f (poses, n) less X shift; unknowns beyond the shift are held."""
+    N, n, m = X.shape
+    left = f.copy()
+    for i in range(n):
+        for a in range(m):
+            if columns[i, a] < len(shift):
+                for s in range(N):
+                    left[s, i] -= X[s, i, a] * shift[columns[i, a]]
+    return left
+
+
+@compiled
+def solution(
+    X: Array, f: Array, W: Array, columns: Integers, p: int, certain: Integers
+) -> tuple[Array, Array, float, float]:
+    """Least squares of f + X δ (poses, n) with weights W (n, n, poses) and of 0 + δ of some unknowns.
+
+    They are K with K Kᵀ = (JᵀJ)⁻¹, −δ, the sum of squares that is left, and that of the scaled K, which is a bound of
+    the inverse of the smallest eigenvalue; not finite where there is none.
+
+    Args:
+        X: (poses, n, k) derivatives of each chain by its own unknowns.
+        f: (poses, n).
+        W: (n, n, poses).
+        columns: (n, k) numbers of these unknowns; `p` for those that are held.
+        p: Number of all unknowns.
+        certain: Unknowns that are zero, with standard deviation 1.
+    """
+    H, g, _ = normal(X, f, W, columns, p + 1)
+    for k in certain:
+        H[k, k] += 1.0
+    K = inverse_root(np.ascontiguousarray(H[:p, :p]))
+    bound, shift, squares = 0.0, np.zeros(p), 0.0
+    for i in range(p):
+        for j in range(p):
+            bound += K[i, j] ** 2 * (H[i, i] if H[i, i] > 0 else 1.0)
+    for turn in range(3):
+        if turn > 0:  # the second is the correction of rounding
+            g, squares = gradient(X, shifted(X, f, columns, shift), W, columns, p + 1)
+            for k in certain:
+                g[k] -= shift[k]
+                squares += shift[k] ** 2
+        if turn < 2:
+            along = np.zeros(p)
+            for i in range(p):
+                for j in range(p):
+                    along[j] += K[i, j] * g[i]
+            for i in range(p):
+                for j in range(p):
+                    shift[i] += K[i, j] * along[j]
+    return K, shift, squares, bound
+
+
+@compiled
+def left_out_in_turn(
+    X: Array,
+    f: Array,
+    root: Array,
+    columns: Integers,
+    M: Array,
+    kept: Integers,
+    most: int,
+    squares: float,
+    least: float,
+) -> tuple[Integers, Array]:
+    """Poses by how badly they fit, each without those before it, and the sums of squares without so many of them.
+
+    They are fewer than `most` where, without some pose, the others determine the unknowns hardly better than it did, or
+    leave no squares: where eigenvalues of I − H are below `least`, or the part of the squares that is left.
+
+    Args:
+        X: (poses, n, k).
+        f: (poses, n) what the fit to the poses that are kept leaves.
+        root: (poses, n, n).
+        columns: (n, k).
+        M: (p + 1, p + 1) (JᵀJ)⁻¹, and zeros.
+        kept: Numbers of the poses that were fitted.
+        most: How many are left out.
+        squares: Of what the fit leaves.
+        least: As above.
+    """
+    n, m = X.shape[1:]
+    p = len(M) - 1
+    M, f = M.copy(), f.copy()
+    dropped, lefts = np.empty(most, dtype=np.int64), np.empty(most)
+    for count in range(most):
+        removes, trace = left_out(X, f, root, columns, M, kept)
+        if not (trace < 1e6).all():
+            return dropped[:count], lefts[:count]
+        best = removes.argmax()
+        k = kept[best]
+        x, e = np.zeros((n, p)), np.zeros(n)
+        for i in range(n):
+            for j in range(i + 1):
+                e[i] += root[k, i, j] * f[k, j]
+                for a in range(m):
+                    if columns[j, a] < p:
+                        x[i, columns[j, a]] += root[k, i, j] * X[k, j, a]
+        V = np.zeros((n, p))
+        for i in range(n):
+            for a in range(p):
+                if x[i, a] != 0.0:
+                    for b in range(p):
+                        V[i, b] += x[i, a] * M[a, b]
+        S = np.zeros((n, n))
+        for i in range(n):
+            for j in range(n):
+                S[i, j] = (1.0 if i == j else 0.0) - (V[i] * x[j]).sum()
+        left = squares - removes[best]
+        if not np.linalg.eigvalsh(S)[0] > least or not left > least * squares:
+            return dropped[:count], lefts[:count]
+        inverse = S.reshape(n, n, 1).copy()
+        invert(inverse)
+        shift, pushed = np.zeros(p), np.zeros((n, p))
+        for i in range(n):
+            for j in range(n):
+                for b in range(p):
+                    shift[b] -= V[i, b] * inverse[i, j, 0] * e[j]
+                    pushed[i, b] += inverse[i, j, 0] * V[j, b]
+        for a in range(p):
+            for i in range(n):
+                for b in range(p):
+                    M[a, b] += V[i, a] * pushed[i, b]
+        f = shifted(X, f, columns, shift)
+        dropped[count], lefts[count], squares = k, left, left
+        kept = np.delete(kept, best)
+    return dropped, lefts
+
+
+@compiled
+def taken(
+    by_model: Array, along: Array, gram: Array, K: Array, starts: Integers, widths: Integers, segments: Integers
+) -> tuple[Array, Array, Array, Array, Array]:
+    """What alternatives take out of the squares, from `later_products` and the root K (p, rank) of the model's fit.
+
+    For each alternative and the first of its segments: values (…, widest), their variances at unit noise, the
+    decrease of the squares, and products (…, widest, widest) of what the model leaves of its columns, with their
+    lengths.
+
+    Args:
+        by_model: (segments, p + 1, k).
+        along: (segments, k).
+        gram: (segments, k, widest).
+        K: (p, rank).
+        starts: First columns of the alternatives.
+        widths: Numbers of their columns.
+        segments: The first segment of each.
+    """
+    count, widest, (p, rank) = len(starts), gram.shape[2], K.shape
+    ends = np.cumsum(widths)
+    columns = np.empty((p, ends[-1]))
+    for c in range(count):
+        for a in range(widths[c]):
+            for b in range(p):
+                columns[b, ends[c] - widths[c] + a] = by_model[segments[c], b, starts[c] + a]
+    absorbed = np.dot(np.ascontiguousarray(K.T), columns)
+    values, variances = np.zeros((count, widest)), np.zeros((count, widest))
+    size, products, removes = np.ones((count, widest)), np.zeros((count, widest, widest)), np.zeros(count)
+    inverse = np.zeros((widest, widest, count))
+    for c in range(count):
+        w, begin, segment = widths[c], ends[c] - widths[c], segments[c]
+        for a in range(widest):
+            inverse[a, a, c] = 1.0
+        for a in range(w):
+            for b in range(w):
+                products[c, a, b] = gram[segment, starts[c] + a, b]
+            if products[c, a, a] > 0:
+                size[c, a] = np.sqrt(products[c, a, a])
+        for r in range(rank):
+            for a in range(w):
+                factor = absorbed[r, begin + a]
+                for b in range(w):
+                    products[c, a, b] -= factor * absorbed[r, begin + b]
+        for a in range(w):
+            for b in range(w):
+                products[c, a, b] /= size[c, a] * size[c, b]
+                inverse[a, b, c] = products[c, a, b]
+    invert(inverse)
+    for c in range(count):
+        for a in range(widths[c]):
+            for b in range(widths[c]):
+                values[c, a] -= inverse[a, b, c] * along[segments[c], starts[c] + b] / size[c, b]
+            removes[c] -= values[c, a] * along[segments[c], starts[c] + a] / size[c, a]
+            variances[c, a] = inverse[a, a, c]
+    return values, variances, removes, products, size
+
+
+@compiled
+def at_base(P: Array, position: Array) -> Array:
+    """(poses, n, 6): by a shift and a turn about the mean position, from derivatives by pose (poses, n, 6)."""
+    N, n, _ = P.shape
+    result, d = np.empty((N, n, 6)), np.empty(3)
+    middle = np.zeros(3)
+    for s in range(N):
+        middle += position[s] / N
+    for s in range(N):
+        d[:] = position[s] - middle
+        for i in range(n):
+            for a in range(3):
+                b, c = (a + 1) % 3, (a + 2) % 3
+                result[s, i, a] = P[s, i, a]
+                result[s, i, 3 + a] = P[s, i, 3 + a] + d[b] * P[s, i, c] - d[c] * P[s, i, b]
+    return result
+
+
+@compiled
+def at_platform(P: Array, rotation: Array) -> Array:
+    """(poses, n, 6): by a shift and a turn in the frame of the platform, from derivatives by pose (poses, n, 6)."""
+    result = np.zeros(P.shape)
+    for s in range(len(P)):
+        for i in range(P.shape[1]):
+            for a in range(3):
+                for b in range(3):
+                    result[s, i, b] += P[s, i, a] * rotation[s, a, b]
+                    result[s, i, 3 + b] += P[s, i, 3 + a] * rotation[s, a, b]
+    return result
+
+
+@compiled
+def spread(P: Array, C: Array, by_reading: Array, variances: Array) -> Array:
+    """Covariances (poses, n, n) of closure errors, from those of the poses and variances of the readings.
+
+    Args:
+        P: (poses, n, q) derivatives by pose.
+        C: (1 or poses, q, q).
+        by_reading: (poses, n) derivatives by reading.
+        variances: (1 or poses, n).
+    """
+    N, n, q = P.shape
+    S, pushed = np.zeros((N, n, n)), np.empty(q)
+    for s in range(N):
+        c, v = s if len(C) > 1 else 0, s if len(variances) > 1 else 0
+        for i in range(n):
+            pushed[:] = 0.0
+            for a in range(q):
+                for b in range(q):
+                    pushed[b] += P[s, i, a] * C[c, a, b]
+            for j in range(n):
+                for b in range(q):
+                    S[s, i, j] += pushed[b] * P[s, j, b]
+            S[s, i, i] += by_reading[s, i] ** 2 * variances[v, i]
+    return S

@@ -265,6 +265,11 @@ class Kernel:
         except CompilationError as error:
             return error
 
+    @cached_property
+    def address(self) -> int | None:
+        """Where the compiled loop over samples begins in memory; None where there is no compiler."""
+        return None if isinstance(self._native, CompilationError) else self._native.address
+
     def _position(self, name: str) -> int:
         names = [port.name for port in self.inputs]
         if name not in names:

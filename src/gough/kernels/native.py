@@ -6,7 +6,7 @@ loaded beside that of BLAS, a forked process is safe, and any C compiler will do
 
 import ctypes
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
@@ -30,8 +30,13 @@ _Pointers = ctypes.Array[ctypes.c_void_p]
 class NativeKernel:
     """A loaded shared object."""
 
-    entry: Callable[..., Any]
+    entry: Any
     n_steps: int
+
+    @property
+    def address(self) -> int:
+        """Where the loop over samples begins in memory: for other compiled code that calls it."""
+        return int(ctypes.cast(self.entry, ctypes.c_void_p).value or 0)
 
     def __call__(self, inputs: Sequence[Array], sizes: Sequence[int], n_samples: int) -> list[Array]:
         """The outputs (n_samples, size) for contiguous inputs (n_samples or 1, size)."""

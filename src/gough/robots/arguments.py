@@ -89,7 +89,7 @@ def _members(protocol: type) -> tuple[str, ...]:
 
 def _has(value: Any, name: str) -> bool:
     missing = object()
-    return getattr_static(value, name, missing) is not missing or hasattr(value, name)
+    return hasattr(type(value), name) or getattr_static(value, name, missing) is not missing or hasattr(value, name)
 
 
 def _refused(what: str, value: Any, expected: str, families: Mapping[str, Any]) -> InputError:

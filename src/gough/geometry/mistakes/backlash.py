@@ -33,10 +33,10 @@ class Backlash(Mistake):
 
     def columns(self, fitted: Fitted) -> Iterator[Alternative]:
         """Half the play, with the sign of the travel."""
-        signs = travel(fitted.poses.readings)
+        columns = fitted.of_chains(travel(fitted.poses.readings))
         for chain, name in enumerate(fitted.model.chains):
             words = partial(_words, name, fitted.model.reading_unit)
-            yield Alternative(fitted.of_chain(chain, signs[:, chain]), words, chain)
+            yield Alternative(columns[chain], words, chain)
 
     def make(self, campaign: Campaign, size: float, rng: np.random.Generator) -> Poses:
         """One chain's reading is half the play ahead."""

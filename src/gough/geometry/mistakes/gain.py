@@ -22,10 +22,9 @@ class Gain(Mistake):
 
     def columns(self, fitted: Fitted) -> Iterator[Alternative]:
         """The reading about its mean; the rest is a zero."""
-        q = fitted.poses.readings
+        columns = fitted.of_chains(fitted.poses.readings - fitted.poses.readings.mean(axis=0))
         for chain, name in enumerate(fitted.model.chains):
-            values = q[:, chain] - q[:, chain].mean()
-            yield Alternative(fitted.of_chain(chain, values), partial(_words, name), chain, largest=0.7)
+            yield Alternative(columns[chain], partial(_words, name), chain, largest=0.7)
 
     def make(self, campaign: Campaign, size: float, rng: np.random.Generator) -> Poses:
         """One chain's readings are too large or too small."""
