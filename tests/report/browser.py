@@ -90,7 +90,11 @@ class Browser:
         return json.loads(first)
 
     @contextmanager
-    def open(self, path: Path, *, width: int = 1280, dark: bool = False, touch: bool = False, script: bool = True):
+    def open(
+        self, path: Path, *, width: int = 1280, dark: bool = False, touch: bool = False, script: bool = True,
+        complete: bool = True,
+    ):  # fmt: skip
+        """A page, with every figure drawn as for printing where it shall be `complete`."""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         page = Page(self, session)
@@ -105,6 +109,8 @@ class Browser:
             page("Emulation.setScriptExecutionDisabled", value=True)
         page("Page.navigate", url=path.as_uri())
         page.wait_for(_READY if script else None)
+        if script and complete:
+            page.evaluate("dispatchEvent(new Event('beforeprint'))")
         try:
             yield page
         finally:

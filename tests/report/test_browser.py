@@ -226,6 +226,40 @@ def test_two_fingers_zoom(browser, path):
         assert (view(page)[1] - view(page)[0]) / (whole[1] - whole[0]) == pytest.approx(1 / 3, rel=0.1)
 
 
+def test_figures_come_to_life_when_they_come_near(browser, path):
+    """Until then they stay as they were drawn, and all words can be found."""
+    with browser.open(path, complete=False) as page:
+        nodes = page.evaluate("document.getElementsByTagName('*').length")
+        live = "[...document.querySelectorAll('.plot.live')].map(e => e.parentNode.id)"
+        assert "robot" not in page.evaluate(live)
+        assert page.evaluate("document.querySelector('#robot .plot > svg').getBoundingClientRect().height") > 100
+        assert page.evaluate("find('Correlation of errors between parameters')")
+        page.evaluate("scrollTo(0, 0)")
+        page.evaluate("document.querySelector('#robot').scrollIntoView()")
+        page.wait_for("document.querySelector('#robot .plot.live') !== null")
+        page.frame()
+        top = page.evaluate("document.querySelector('#robot').getBoundingClientRect().top")
+        assert -100 < top < 900, "where the reader went, whatever was drawn above meanwhile"
+        assert len(page.evaluate(live)) < len(LIVE)
+        page("Page.printToPDF")
+        page.wait_for(f"document.documentElement.dataset.live === '{len(LIVE)}'")
+        assert page.evaluate("document.getElementsByTagName('*').length") > 1.3 * nodes
+        assert page.complaints == []
+
+
+def test_figures_of_one_motion_share_their_time_whenever_they_are_drawn(browser, path):
+    with browser.open(path, complete=False) as page:
+        page.evaluate("document.querySelector('#fit').scrollIntoView()")
+        page.wait_for("document.querySelector('#fit .plot.live') !== null")
+        start, end = page.place("#fit svg", 0.4, 0.1), page.place("#fit svg", 0.6, 0.1)
+        page.drag(start, end)
+        zoomed = view(page)
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        page.evaluate("document.querySelector('#motion').scrollIntoView()")
+        page.frame()
+        assert view(page, "motion") == view(page) == zoomed
+
+
 def test_a_page_without_script_shows_its_drawings(browser, path):
     with browser.open(path, script=False, width=390) as page:
         root = page("DOM.getDocument", depth=0)["root"]["nodeId"]

@@ -99,11 +99,15 @@ def filtered(x: Array, order: int, cutoff: float, rate: float, state: Array) -> 
     # (samples of a block, blocks and signals): all blocks in one product
     inputs = padded.reshape(n_blocks, _TOGETHER, n).transpose(1, 0, 2).reshape(_TOGETHER, n_blocks * n)
     driven = (next_by_input @ inputs).reshape(len(state), n_blocks, n)
-    states = np.empty_like(driven)
-    for k in range(n_blocks):
-        states[:, k] = state
-        state = next_by_state @ state + driven[:, k]
-    outputs = by_input @ inputs + by_state @ states.reshape(len(states), n_blocks * n)
+    states = np.empty((n_blocks + 1, *state.shape))
+    states[0] = state
+    each = list(states)  # and not an index for each: as many steps as blocks are most of the time of few signals
+    for before, after, more in zip(each, each[1:], np.ascontiguousarray(driven.transpose(1, 0, 2)), strict=False):
+        np.dot(next_by_state, before, out=after)
+        after += more
+    by_block = states[:n_blocks].transpose(1, 0, 2).reshape(len(state), n_blocks * n)
+    outputs = by_input @ inputs
+    outputs += by_state @ by_block
     in_order = outputs.reshape(_TOGETHER, n_blocks, n).transpose(1, 0, 2)
     return np.asarray(in_order.reshape(n_blocks * _TOGETHER, n)[:n_samples])
 

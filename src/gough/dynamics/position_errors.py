@@ -5,7 +5,7 @@ towards smaller inertia, and residuals show only a part of the additional varian
 bootstrap: positions are measured once more on the smoothed path, with an encoder whose zero lies elsewhere.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,6 +35,8 @@ _MOST_READINGS = 8_000_000
 """… fewer where these would be more readings than this …"""
 _LEAST_DRAWS = 10
 """… but no fewer than this."""
+_TOGETHER = 4
+"""Repetitions that are filtered together."""
 NEGLIGIBLE_SHARE = 0.05
 """Errors of positions are negligible below this share of the variance of the residuals …"""
 NEGLIGIBLE_BIAS = 0.1
@@ -133,10 +135,11 @@ def position_errors(
     lags = lags_of(motion)
     lagged = np.zeros((kept.shape[1], lags + 1))
     squares = np.empty((draws, kept.shape[1]))
-    for k in range(draws):
-        effort = np.einsum("ksij,ksj->si", slopes, encoder.twice_filtered(encoder.errors(rng)))
+    pairs = pair_counts(kept, motion, lags)
+    for k, moved in enumerate(encoder.repeated(rng, draws)):
+        effort = np.einsum("ksij,ksj->si", slopes, moved)
         errors[:, k] = effort[kept]
-        own = _autocovariance(np.where(kept, effort, 0.0), kept, motion, lags)
+        own = _autocovariance(np.where(kept, effort, 0.0), pairs, motion, lags)
         squares[k] = own[:, 0]
         lagged += own / draws
     scatter = squares.var(axis=0, ddof=1)
@@ -165,6 +168,15 @@ class _Encoder:
     def twice_filtered(self, errors: Array) -> Array:
         """(3, samples, coordinates) of q, dq and ddq where they enter the equations, which pass the low-pass again."""
         return _derivatives(self.full, self.filtered(self.filtered(errors)))[:, self.full.at]
+
+
+    def repeated(self, rng: np.random.Generator, draws: int) -> Iterator[Array]:
+        """What `twice_filtered` makes of each of so many measurements, of which some are filtered together."""
+        n = self.full.q.shape[1]
+        for first in range(0, draws, _TOGETHER):
+            several = [self.errors(rng) for _ in range(first, min(first + _TOGETHER, draws))]
+            moved = self.twice_filtered(np.concatenate(several, axis=1))
+            yield from (moved[:, :, k * n : (k + 1) * n] for k in range(len(several)))
 
 
 def _reading_sigma(noise: ChannelNoise | None, step: Array) -> Array:
@@ -257,9 +269,8 @@ def lags_of(motion: MeasuredMotion) -> int:
     return min(int(np.ceil(2 * memory(full.cutoff, full.order, full.rate) * motion.rate / full.rate)), len(motion) - 1)
 
 
-def _autocovariance(x: Array, kept: Mask, motion: MeasuredMotion, lags: int) -> Array:
-    """(n, lags + 1) mean of x_k x_{k−l} over pairs of rows that are kept."""
-    pairs = pair_counts(kept, motion, lags)
+def _autocovariance(x: Array, pairs: Array, motion: MeasuredMotion, lags: int) -> Array:
+    """(n, lags + 1) mean of x_k x_{k−l} over pairs of rows that are kept, of which there are so many."""
     return np.where(pairs > 0, _lagged_sums(x, motion, lags) / np.maximum(pairs, 1.0), 0.0)
 
 

@@ -86,7 +86,7 @@ def vector(*components: Expression) -> Expression:
         >>> vector(1.0, vector(2.0, 3.0)).shape
         (3, 1)
     """
-    return casadi.vertcat(*(casadi.SX(part) for part in components))
+    return casadi.vertcat(*map(_symbolic, components))
 
 
 def matrix(*columns: Expression) -> Expression:
@@ -96,7 +96,12 @@ def matrix(*columns: Expression) -> Expression:
         >>> matrix(vector(1.0, 2.0), vector(3.0, 4.0), vector(5.0, 6.0)).shape
         (2, 3)
     """
-    return casadi.horzcat(*(casadi.SX(column) for column in columns))
+    return casadi.horzcat(*map(_symbolic, columns))
+
+
+def _symbolic(x: Expression) -> Expression:
+    # a copy would take most of the time of tracing: CasADi tries every kind of argument before its own
+    return x if isinstance(x, casadi.SX) else casadi.SX(x)
 
 
 def components(v: Expression) -> list[Expression]:

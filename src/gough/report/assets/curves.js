@@ -4,8 +4,10 @@ const MISSING = 0xffff;
 
 /** The codes of all curves of a page: 16-bit differences, low bytes first, deflated, as base64. */
 async function unpack(text) {
-  const packed = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  if (packed.length === 0) return new Uint16Array(0);
+  const letters = atob(text);
+  if (letters.length === 0) return new Uint16Array(0);
+  const packed = new Uint8Array(letters.length);
+  for (let i = 0; i < packed.length; i += 1) packed[i] = letters.charCodeAt(i);
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
   const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
   const count = bytes.length / 2;

@@ -8,8 +8,7 @@ const AXIS = 20;
 class Lines {
   constructor(root, spec, page) {
     this.spec = spec;
-    const { start, step, n } = spec.x;
-    this.clock = page.clock(spec.clock, [start, start + step * Math.max(n - 1, 1)]);
+    this.clock = page.clock(spec.clock, spec.x);
     this.panels = spec.panels.map((panel) => ({ ...panel, marks: panel.marks.map((mark) => this.read(mark, page)) }));
     this.hidden = new Set();
     this.build(root);

@@ -16,7 +16,7 @@ class Robot {
     this.tracks = spec.tracks.map((track) => page.curve(track));
     this.pose = spec.pose.map((coordinate) => ({ ...coordinate, values: page.curve(coordinate.values) }));
     this.last = spec.x.start + spec.x.step * (spec.x.n - 1);
-    this.clock = page.clock(spec.clock, [spec.x.start, Math.max(this.last, spec.x.start + spec.x.step)]);
+    this.clock = page.clock(spec.clock, spec.x);
     this.camera = { ...CAMERA };
     this.time = spec.x.start;
     this.speed = 1;

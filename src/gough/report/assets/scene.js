@@ -16,6 +16,9 @@ const html = (name, attributes = {}, children = []) => fill(document.createEleme
 
 const color = (name) => (typeof name === "number" ? `var(--series-${(name % 8) + 1})` : `var(--${name})`);
 
+/** First and last of n abscissas from `start` on. */
+const stretch = ({ start, step, n }) => [start, start + step * Math.max(n - 1, 1)];
+
 /** A stretch of abscissas that several figures look at, and the place that the reader points to. */
 class Clock {
   constructor(full) {

@@ -1,34 +1,51 @@
-// Bring every figure of the page to life; one that fails keeps the drawing it had.
+// Bring a figure to life when it comes near the window, or before printing; one that fails keeps the drawing it had.
 
 const KINDS = { lines: Lines, intervals: Intervals, matrix: Matrix, plane: Plane, robot: Robot };
+/** Figures are drawn from one height of the window above it to one below. */
+const NEAR = "100% 0px";
 
 async function start() {
-  const figures = JSON.parse(document.getElementById("figures").textContent);
+  const waiting = new Map(Object.entries(JSON.parse(document.getElementById("figures").textContent)));
   const codes = await unpack(JSON.parse(document.getElementById("curves").textContent));
   const clocks = new Map();
+  for (const { clock, x } of waiting.values()) {
+    if (!clock) continue;
+    if (clocks.has(clock)) clocks.get(clock).widen(stretch(x));
+    else clocks.set(clock, new Clock(stretch(x)));
+  }
   const page = {
     curve: (reference) => decode(codes, reference),
-    clock(name, full) {
-      if (name === "") return new Clock(full);
-      if (clocks.has(name)) clocks.get(name).widen(full);
-      else clocks.set(name, new Clock(full));
-      return clocks.get(name);
-    },
+    clock: (name, x) => clocks.get(name) ?? new Clock(stretch(x)),
   };
-  let live = 0;
-  for (const [id, spec] of Object.entries(figures)) {
+  const told = document.documentElement.dataset;
+  told.live = 0;
+
+  const draw = (id) => {
+    const spec = waiting.get(id);
+    if (!waiting.delete(id)) return;
     const root = document.querySelector(`#${CSS.escape(id)} .plot`);
     const before = [...root.childNodes];
     try {
       new KINDS[spec.kind](root, spec, page);
-      live += 1;
+      told.live = Number(told.live) + 1;
     } catch (error) {
       root.replaceChildren(...before);
       root.classList.remove("live");
       console.error(`figure ${id}:`, error);
     }
-  }
-  document.documentElement.dataset.live = live;
+  };
+  const near = new IntersectionObserver(
+    (entries) => {
+      for (const { isIntersecting, target } of entries) {
+        if (!isIntersecting) continue;
+        near.unobserve(target);
+        draw(target.id);
+      }
+    },
+    { rootMargin: NEAR },
+  );
+  for (const id of waiting.keys()) near.observe(document.getElementById(id));
+  addEventListener("beforeprint", () => [...waiting.keys()].forEach(draw));
 }
 
 // an old browser that cannot unpack the curves keeps every drawing

@@ -108,8 +108,9 @@ class Drawing:
 
     def html(self) -> Html:
         """The figure for a page: colors become the page's, identifiers its own, and nothing refers to elsewhere."""
-        figure = self.figure
-        source = figure.inlined(self.name) if isinstance(figure, Sheet) else _inlined(self._source, self.name)
+        source = self._source if isinstance(self.figure, Sheet) else _inlined(self._source, self.name)
+        source = re.sub(r'<svg [^>]*?(viewBox="[^"]*")[^>]*?( font-size="[^"]*")?>', r"<svg \1\2>", source, count=1)
+        source = re.sub(r">\s+<", "><", source)
         source = source.replace("<svg ", f'<svg role="img" aria-label="{text(self.description)}" ', 1)
         for color, variable in _VARIABLES.items():
             source = source.replace(color, f"var({variable})")
@@ -182,15 +183,14 @@ def color_of(color: Color) -> str:
 
 def _inlined(source: str, prefix: str) -> str:
     """The `<svg>` of a file by matplotlib, with identifiers of its own, the page's font, and a third of the bytes."""
-    source = re.sub(r'<svg [^>]*?(viewBox="[^"]*")[^>]*>', r"<svg \1>", source[source.index("<svg") :], count=1)
+    source = source[source.index("<svg") :]
     source = re.sub(r"font: (?:bold )?([\d.]+px)[^;\"]*", r"font-size: \1", source)
     source = re.sub(r" ?font-family: [^;\"]*;?| ?stroke-linecap: square;?| transform=\"rotate\(-0 [^\"]*\"", "", source)
     source = re.sub(r"<g id=\"[^\"]*\">", "<g>", source)
     source = re.sub(r"<(use|text)[^>]*>", lambda element: _tenths(element[0]), source)
     source = re.sub(r'\bid="', f'id="{prefix}-', source)
     source = source.replace('href="#', f'href="#{prefix}-').replace("url(#", f"url(#{prefix}-")
-    source = re.sub(r' d="([^"]*)"', lambda path: f' d="{relative(path[1])}"', source)
-    return re.sub(r">\s+<", "><", source)
+    return re.sub(r' d="([^"]*)"', lambda path: f' d="{relative(path[1])}"', source)
 
 
 def _tenths(element: str) -> str:

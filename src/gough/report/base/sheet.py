@@ -5,14 +5,14 @@ Lengths are in points, from the lower left corner.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from html import escape
+from math import ceil
 from typing import Any, Literal, TypeAlias
-from warnings import catch_warnings, filterwarnings
 
 import numpy as np
+import numpy.typing as npt
 
 from gough.core.arrays import Array, Integers
 from gough.core.text import visible
@@ -96,11 +96,12 @@ class Words:
         return (self.x - down, self.y) if self.upright else (self.x, self.y + down)
 
 
+_Ink: TypeAlias = npt.NDArray[np.uint16]
 Mark: TypeAlias = Stroke | Area | Dots | Words
 
 
 class Sheet:
-    """Paper of so many points; what is drawn later lies above.
+    """Paper of so many points; what is drawn later lies above, and words above everything.
 
     Examples:
         >>> sheet = Sheet(100.0, 50.0)
@@ -189,11 +190,6 @@ class Sheet:
         )
         return "\n".join((opening, *self._elements(name), "</svg>", ""))
 
-    def inlined(self, name: str) -> str:
-        """The same for a page, whose font it has: what stands inside `<svg viewBox=…>`, and that element."""
-        box = f"0 0 {_tenths(self.width)} {_tenths(self.height)}"
-        return f'<svg viewBox="{box}" font-size="{_tenths(SIZE)}">{"".join(self._elements(name))}</svg>'
-
     def _elements(self, name: str) -> Iterator[str]:
         windows = list(dict.fromkeys(m.window for m in self.marks if isinstance(m, Stroke | Area) and m.window))
         names = {window: f"{name}-w{k}" for k, window in enumerate(windows)}
@@ -248,8 +244,8 @@ class Sheet:
         from matplotlib.transforms import Affine2D, Bbox  # noqa: PLC0415 - start-up time
 
         scale = dpi / 72
-        size = int(self.width * scale), int(self.height * scale)
-        renderer: Any = RendererAgg(*size, dpi)  # type: ignore[no-untyped-call]
+        columns, rows = int(self.width * scale), int(self.height * scale)
+        renderer: Any = RendererAgg(columns, rows, dpi)  # type: ignore[no-untyped-call]
         to_pixels = Affine2D().scale(scale)
         pen = renderer.new_gc()
 
@@ -262,33 +258,35 @@ class Sheet:
         for mark in self.marks:
             window = mark.window if isinstance(mark, Stroke | Area) else None
             pen.set_clip_rectangle(None if window is None else Bbox.from_extents(*(scale * side for side in window)))
-            if isinstance(mark, Words):
-                _draw_words(renderer, pen, mark, scale, size[1])
-            elif isinstance(mark, Area):
+            if isinstance(mark, Area):
                 fill(mark.outlines, mark.color, mark.opacity)
             elif isinstance(mark, Dots):
                 fill([_CIRCLE * mark.radius + center for center in zip(mark.x, mark.y, strict=True)], mark.color, 1.0)
-            else:
+            elif isinstance(mark, Stroke):
                 pen.set_linewidth(mark.width)
                 pen.set_foreground(_rgba(mark.color, mark.opacity), isRGBA=True)
                 pen.set_capstyle("round" if mark.is_round else "butt")
                 pen.set_dashes(0, [mark.width * length for length in _DASHES] if mark.dashed else None)
                 renderer.draw_path(pen, Path(np.stack([mark.x, mark.y], axis=1)), to_pixels, None)
-        return np.asarray(renderer.buffer_rgba())[:, :, :3]
+        picture = np.array(np.asarray(renderer.buffer_rgba())[:, :, :3])
+        for mark in self.marks:
+            if isinstance(mark, Words):
+                _paint(picture, mark, scale)
+        return picture
 
 
 _TURN = np.linspace(0, 2 * np.pi, 24, endpoint=False)
 _CIRCLE: Array = np.stack([np.cos(_TURN), np.sin(_TURN)], axis=1)
 
 
-def text_width(text: str, size: float = SIZE) -> float:
+def text_width(text: str, size: float = SIZE, *, bold: bool = False) -> float:
     """Points that a line of text takes.
 
     Examples:
         >>> 20 < text_width("wide") < 25, text_width("wide", 19.0) == 2 * text_width("wide")
         (True, True)
     """
-    return size * sum(map(_advance, text))
+    return size * sum(_advance(letter, bold) for letter in text)
 
 
 def names_width(names: Sequence[Name]) -> float:
@@ -297,32 +295,42 @@ def names_width(names: Sequence[Name]) -> float:
 
 
 @cache
-def _advance(letter: str) -> float:
+def _advance(letter: str, bold: bool) -> float:  # noqa: FBT001 - a key of the cache
     """From a letter to the next, over the size of the font."""
-    with _boxes_allowed():
-        glyph: Any = _font().load_glyph(_font().get_char_index(ord(letter)), _no_hinting())
-    return float(glyph.linearHoriAdvance / 65536 / _UNIT)
+    from matplotlib.ft2font import LoadFlags  # noqa: PLC0415 - start-up time
 
-
-_UNIT = 100.0
-"""Size at which letters are measured."""
+    font = _font(100.0, bold)
+    glyph = font.load_glyph(font.get_char_index(ord(_drawable(font, letter))), LoadFlags.NO_HINTING)
+    return float(glyph.linearHoriAdvance / 65536 / 100.0)
 
 
 @cache
-def _font() -> Any:
+def _letter(letter: str, size: float, bold: bool) -> tuple[_Ink, int, int]:  # noqa: FBT001 - a key of the cache
+    """The ink of a letter of so many pixels: parts of 255 (rows, columns), columns left of it, and rows above."""
+    from matplotlib.ft2font import LoadFlags  # noqa: PLC0415 - start-up time
+
+    font = _font(size, bold)
+    font.set_text(_drawable(font, letter), 0.0, flags=LoadFlags.FORCE_AUTOHINT)
+    font.draw_glyphs_to_bitmap(antialiased=True)
+    ink = np.array(font.get_image(), dtype=np.uint16)
+    left = font.get_bitmap_offset()[0] / 64
+    return ink, round(left), len(ink) - 1 - round(font.get_descent() / 64)
+
+
+def _drawable(font: Any, letter: str) -> str:
+    """A letter of another script is a mark."""
+    return letter if font.get_char_index(ord(letter)) else "\ufffd"
+
+
+@cache
+def _font(size: float, bold: bool) -> Any:  # noqa: FBT001 - a key of the cache
+    """A font of so many pixels, which nobody else changes."""
     from matplotlib.font_manager import FontProperties, findfont  # noqa: PLC0415 - start-up time
     from matplotlib.ft2font import FT2Font  # noqa: PLC0415 - start-up time
 
-    font = FT2Font(str(findfont(FontProperties(family=[FONT]))))  # one of its own, whose size nobody changes
-    font.set_size(_UNIT, 72)
+    font = FT2Font(str(findfont(FontProperties(family=[FONT], weight="bold" if bold else "normal"))))
+    font.set_size(size, 72)
     return font
-
-
-@cache
-def _no_hinting() -> Any:
-    from matplotlib.ft2font import LoadFlags  # noqa: PLC0415 - start-up time
-
-    return LoadFlags.NO_HINTING
 
 
 @cache
@@ -331,29 +339,32 @@ def _rgba(color: str, opacity: float) -> tuple[float, float, float, float]:
     return red, green, blue, opacity
 
 
-def _draw_words(renderer: Any, pen: Any, words: Words, scale: float, height: int) -> None:
-    properties = _properties(words.size, words.bold)
+def _paint(picture: Array, words: Words, scale: float) -> None:
+    """Words on a picture (rows, columns, 3), letter by letter: matplotlib would lay out and draw each word anew."""
+    size = words.size * scale
+    width = scale * text_width(words.text, words.size, bold=words.bold)
+    # where the baseline begins on the strip, and how far the strip goes beyond it
+    rise, free = ceil(1.2 * size), ceil(0.5 * size)
+    strip = np.zeros((rise + free, ceil(width) + 2 * free), np.uint16)
+    at = float(free)
+    for letter in words.text:
+        ink, left, above = _letter(letter, size, words.bold)
+        place = strip[max(rise - above, 0) :, max(round(at) + left, 0) :][: len(ink), : ink.shape[1]]
+        np.maximum(place, ink[: place.shape[0], : place.shape[1]], out=place)
+        at += size * _advance(letter, words.bold)
     x, y = words.start
-    back = text_width(words.text, words.size) * _PARTS[words.across]
-    x, y = (x, y - back) if words.upright else (x - back, y)
-    pen.set_foreground(_rgba(words.color, 1.0), isRGBA=True)
-    with _boxes_allowed():
-        at = scale * x, height - scale * y
-        renderer.draw_text(pen, *at, words.text, properties, 90 if words.upright else 0, ismath=False)
-
-
-@contextmanager
-def _boxes_allowed() -> Iterator[None]:
-    with catch_warnings():
-        filterwarnings("ignore", "Glyph .* missing", UserWarning)  # a name in another script shows as boxes
-        yield
-
-
-@cache
-def _properties(size: float, bold: bool) -> Any:  # noqa: FBT001 - a key of the cache
-    from matplotlib.font_manager import FontProperties  # noqa: PLC0415 - start-up time
-
-    return FontProperties(family=[FONT], size=size, weight="bold" if bold else "normal")
+    back = width * _PARTS[words.across]
+    row, column = len(picture) - scale * y, scale * x
+    if words.upright:
+        strip = np.rot90(strip)
+        top, left = round(row + back) - (len(strip) - free), round(column) - rise
+    else:
+        top, left = round(row) - rise, round(column - back) - free
+    strip = strip[max(-top, 0) :, max(-left, 0) :]
+    under = picture[max(top, 0) :, max(left, 0) :][: len(strip), : strip.shape[1]]
+    part = strip[: under.shape[0], : under.shape[1], None]
+    color = np.array([int(words.color[k : k + 2], 16) for k in (1, 3, 5)], np.uint16)
+    under[:] = ((255 - part) * under + part * color + 127) // 255
 
 
 def _pieces(x: Array, y: Array) -> Iterator[tuple[Array, Array]]:

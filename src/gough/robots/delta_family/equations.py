@@ -129,10 +129,11 @@ class Family:
 
     def descent(self, x: Expression, q: Expression, geometry: Expression) -> dict[str, Expression]:
         """The pose after several steps of `newton`, the last step, and det J_x just before it."""
+        newton = kernel(self, "newton").function  # its trace is inserted, which takes less time than tracing again
         for _ in range(NEWTON_STEPS):
-            result = self.newton(x, q, geometry)
-            x += result["step"]
-        return {"pose": x, "step": result["step"], "determinant": result["determinant"]}
+            step, _, determinant = newton.call([x, q, geometry])
+            x += step
+        return {"pose": x, "step": step, "determinant": determinant}
 
     def jacobian(self, x: Expression, geometry: Expression) -> Expression:
         """J with ẋ = J q̇."""
@@ -177,8 +178,8 @@ def normals(at: tuple[Posture, ...]) -> tuple[Expression, ...]:
 
 
 @cache
-def kernels(family: Family) -> dict[str, Kernel]:
-    """The kinematics, traced once for all robots of a family: the geometry is an input."""
+def kernel(family: Family, name: str) -> Kernel:
+    """One of the kinematic equations, traced once for all robots of a family: the geometry is an input."""
     n, m = family.n_motors, family.n_pose
     inputs = {
         "inverse": {"x": m},
@@ -191,30 +192,30 @@ def kernels(family: Family) -> dict[str, Kernel]:
         "joint_motion": {"x": m, "dx": m, "ddx": m},
         "pose_motion": {"x": m, "dq": n, "ddq": n},
     }
-    return {
-        name: trace(getattr(family, name), name=f"{family.name}_{name}", inputs={**own, "geometry": family.n_geometry})
-        for name, own in inputs.items()
-    }
+    shape = {**inputs[name], "geometry": family.n_geometry}
+    return trace(getattr(family, name), name=f"{family.name}_{name}", inputs=shape)
 
 
 @cache
-def regressors(family: Family, variant: str) -> dict[str, Kernel]:
-    """The regressor of a variant, as a kernel of the platform's motion and as one of the motors' motion."""
-    columns, chains = family.columns[variant], family.chains
-    n, m = family.n_motors, family.n_pose
-    shape = {"geometry": (family.n_geometry,), "gravity": ()}
-    return {
-        "pose": trace(
-            lambda x, dx, ddx, geometry, g: ex.matrix(*columns(motion_of_pose(chains(geometry), x, dx, ddx), g)),
-            name=f"{family.name}_regressor",
-            inputs={"x": m, "dx": m, "ddx": m, **shape},
-        ),
-        "joint": trace(
-            lambda x, dq, ddq, geometry, g: ex.matrix(*columns(motion_of_motors(chains(geometry), x, dq, ddq), g)),
-            name=f"{family.name}_joint_regressor",
-            inputs={"x": m, "dq": n, "ddq": n, **shape},
-        ),
-    }
+def regressor_of_pose(family: Family, variant: str) -> Kernel:
+    """The regressor of a variant as a kernel of the platform's motion."""
+    columns, chains, m = family.columns[variant], family.chains, family.n_pose
+    return trace(
+        lambda x, dx, ddx, geometry, g: ex.matrix(*columns(motion_of_pose(chains(geometry), x, dx, ddx), g)),
+        name=f"{family.name}_regressor",
+        inputs={"x": m, "dx": m, "ddx": m, "geometry": family.n_geometry, "gravity": ()},
+    )
+
+
+@cache
+def regressor_of_motors(family: Family, variant: str) -> Kernel:
+    """The regressor of a variant as a kernel of the pose and the motors' motion."""
+    columns, chains, n = family.columns[variant], family.chains, family.n_motors
+    return trace(
+        lambda x, dq, ddq, geometry, g: ex.matrix(*columns(motion_of_motors(chains(geometry), x, dq, ddq), g)),
+        name=f"{family.name}_joint_regressor",
+        inputs={"x": family.n_pose, "dq": n, "ddq": n, "geometry": family.n_geometry, "gravity": ()},
+    )
 
 
 def per_motor(v: Expression) -> list[Expression]:

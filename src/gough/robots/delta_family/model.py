@@ -15,7 +15,7 @@ from gough.kernels import expression as ex
 from gough.robots.controller import ControllerEquations
 from gough.robots.delta_family.controller import controller_equations
 from gough.robots.delta_family.description import ArmGeometry, ArmParts, Top, arm_mechanism
-from gough.robots.delta_family.equations import Family, kernels, regressors
+from gough.robots.delta_family.equations import Family, kernel, regressor_of_motors, regressor_of_pose
 from gough.robots.delta_family.search import PoseSearch
 from gough.robots.mechanism.description import Mechanism
 from gough.robots.mechanism.drawing import draw, segments
@@ -221,7 +221,7 @@ class DeltaFamily(ABC):
             InputError: a pose is out of reach or too near a singularity; the message names the first such sample.
         """
         self._refuse(x)
-        return kernels(self.FAMILY)["inverse"](x, self.geometry.numbers)
+        return kernel(self.FAMILY, "inverse")(x, self.geometry.numbers)
 
     def forward(self, q: Any, guess: Any = None) -> Array:
         """Poses for motor angles (N, motors), by Newton's method on the inverse kinematics [PRV03i, eq. (10)].
@@ -234,8 +234,8 @@ class DeltaFamily(ABC):
         """
         angles = self._read(q, "q", self.FAMILY.n_motors)
         start = self._read(self.home if guess is None else guess, "guess", self.FAMILY.n_pose)
-        of = kernels(self.FAMILY)
-        search = PoseSearch(of["newton"], of["descent"], self.geometry.numbers, self._signs[0])
+        step, descent = (kernel(self.FAMILY, name) for name in ("newton", "descent"))
+        search = PoseSearch(step, descent, self.geometry.numbers, self._signs[0])
         x = search.poses(np.atleast_2d(angles), start).reshape(*angles.shape[:-1], self.FAMILY.n_pose)
         self._refuse(x)
         return x
@@ -243,18 +243,18 @@ class DeltaFamily(ABC):
     def jacobian(self, x: Any) -> Array:
         """J (N, pose coordinates, motors) with ẋ = J q̇ [PRV03i, eq. (11)]."""
         self._refuse(x)
-        return kernels(self.FAMILY)["jacobian"](x, self.geometry.numbers)
+        return kernel(self.FAMILY, "jacobian")(x, self.geometry.numbers)
 
     def joint_motion(self, x: Any, dx: Any, ddx: Any) -> JointMotion:
         """Motor angles, velocities and accelerations for a motion of the platform, in closed form."""
         self._refuse(x)
-        motion = kernels(self.FAMILY)["joint_motion"].evaluate(x, dx, ddx, self.geometry.numbers)
+        motion = kernel(self.FAMILY, "joint_motion").evaluate(x, dx, ddx, self.geometry.numbers)
         return JointMotion(motion["q"], motion["dq"], motion["ddq"])
 
     def pose_motion(self, q: Any, dq: Any, ddq: Any, guess: Any = None) -> PoseMotion:
         """Poses, velocities and accelerations for a motion of the motors; derivatives in closed form."""
         x = self.forward(q, guess)
-        motion = kernels(self.FAMILY)["pose_motion"].evaluate(x, dq, ddq, self.geometry.numbers)
+        motion = kernel(self.FAMILY, "pose_motion").evaluate(x, dq, ddq, self.geometry.numbers)
         return PoseMotion(x, motion["dx"], motion["ddx"])
 
     def reach(self, x: Any) -> Array:
@@ -284,23 +284,23 @@ class DeltaFamily(ABC):
             InputError: a pose is not found or too near a singularity; the message names the first such sample.
         """
         x = self.forward(q)
-        return regressors(self.FAMILY, self.variant)["joint"](x, dq, ddq, self.geometry.numbers, self.gravity)
+        return regressor_of_motors(self.FAMILY, self.variant)(x, dq, ddq, self.geometry.numbers, self.gravity)
 
     def regressor_kernel(self) -> Kernel:
         """The regressor of this very robot as a kernel of x, dx, ddx: to simulate, differentiate, enclose, export as C.
 
         Unlike `regressor` it refuses no pose: out of reach its values are NaN. Dry friction is a plain sign of dq.
         """
-        kernel = regressors(self.FAMILY, self.variant)["pose"]
-        return kernel.bind(geometry=self.geometry.numbers, gravity=self.gravity)
+        every = regressor_of_pose(self.FAMILY, self.variant)
+        return every.bind(geometry=self.geometry.numbers, gravity=self.gravity)
 
     def inverse_kernel(self) -> Kernel:
         """The motor angles of this very robot as a kernel of the pose; NaN out of reach."""
-        return kernels(self.FAMILY)["inverse"].bind(geometry=self.geometry.numbers)
+        return kernel(self.FAMILY, "inverse").bind(geometry=self.geometry.numbers)
 
     def joint_motion_kernel(self) -> Kernel:
         """The motors' motion `q`, `dq`, `ddq` as a kernel of x, dx, ddx."""
-        return kernels(self.FAMILY)["joint_motion"].bind(geometry=self.geometry.numbers)
+        return kernel(self.FAMILY, "joint_motion").bind(geometry=self.geometry.numbers)
 
     def margin_kernel(self) -> Kernel:
         """The margins as a kernel of the pose, positive on the side of home: `margin` is the smallest of them."""
@@ -328,12 +328,12 @@ class DeltaFamily(ABC):
     def all_coordinates(self, x: Any) -> Array:
         """All coordinates of the full mechanism (N, coordinates) at poses, named by `mechanism.coordinates`."""
         self._refuse(x)
-        return kernels(self.FAMILY)["all_coordinates"](x, self.geometry.numbers)
+        return kernel(self.FAMILY, "all_coordinates")(x, self.geometry.numbers)
 
     def coordinate_motion(self, x: Any, dx: Any, ddx: Any) -> CoordinateMotion:
         """The motion of all coordinates of the full mechanism for a motion of the platform, in closed form."""
         self._refuse(x)
-        motion = kernels(self.FAMILY)["coordinate_motion"].evaluate(x, dx, ddx, self.geometry.numbers)
+        motion = kernel(self.FAMILY, "coordinate_motion").evaluate(x, dx, ddx, self.geometry.numbers)
         return CoordinateMotion(motion["s"], motion["ds"], motion["dds"], motion["by_pose"])
 
     @property
@@ -343,7 +343,7 @@ class DeltaFamily(ABC):
 
     def skeleton(self, x: Any) -> Array:
         """End points (N, segments, 2, 3) of the segments that draw the robot, in the base frame."""
-        s = kernels(self.FAMILY)["all_coordinates"](x, self.geometry.numbers)
+        s = kernel(self.FAMILY, "all_coordinates")(x, self.geometry.numbers)
         drawn = draw(self.mechanism, np.atleast_2d(s))
         return drawn if np.ndim(x) == 2 else drawn[0]
 
@@ -364,13 +364,13 @@ class DeltaFamily(ABC):
 
     def _of_pose(self, output: str, name: str, factors: Array) -> Kernel:
         """One output of the margins' kernel, times constants, with this geometry."""
-        every = kernels(self.FAMILY)["margins"].bind(geometry=self.geometry.numbers)
+        every = kernel(self.FAMILY, "margins").bind(geometry=self.geometry.numbers)
         k = [port.name for port in every.outputs].index(output)
         times = ex.vector(*factors.tolist())
         return trace(lambda x: every.function.call([x])[k] * times, name=name, inputs={"x": self.FAMILY.n_pose})
 
     def _margins(self, x: Any) -> dict[str, Array]:
-        return kernels(self.FAMILY)["margins"].evaluate(x, self.geometry.numbers)
+        return kernel(self.FAMILY, "margins").evaluate(x, self.geometry.numbers)
 
     @cached_property
     def _signs(self) -> Array:
@@ -403,9 +403,8 @@ class DeltaFamily(ABC):
         require(len(self.parts.rotor_inertia) == n, f"rotor_inertia must be {n} numbers, one per motor")
         require(bool(np.isfinite(self.gravity)), f"gravity must be a finite acceleration in m/s², not {self.gravity}")
         require(0 < self.least_margin < 1, f"least_margin must lie between 0 and 1, but it is {self.least_margin}")
-        margins = kernels(self.FAMILY)["margins"].replay(self.home, self.geometry.numbers)[
-            "margins"
-        ]  # needs no compiler
+        every = kernel(self.FAMILY, "margins").interpreted(self.home, self.geometry.numbers)  # needs no compiler
+        margins = every["margins"]
         require(
             bool(np.abs(margins).min() >= self.least_margin),
             f"{self.name} is singular at home with these headings alpha of its motors (margins "
