@@ -104,7 +104,7 @@ def filtered(x: Array, order: int, cutoff: float, rate: float, state: Array) -> 
     each = list(states)  # and not an index for each: as many steps as blocks are most of the time of few signals
     for before, after, more in zip(each, each[1:], np.ascontiguousarray(driven.transpose(1, 0, 2)), strict=False):
         np.dot(next_by_state, before, out=after)
-        after += more
+        np.add(after, more, out=after)
     by_block = states[:n_blocks].transpose(1, 0, 2).reshape(len(state), n_blocks * n)
     outputs = by_input @ inputs
     outputs += by_state @ by_block

@@ -169,7 +169,6 @@ class _Encoder:
         """(3, samples, coordinates) of q, dq and ddq where they enter the equations, which pass the low-pass again."""
         return _derivatives(self.full, self.filtered(self.filtered(errors)))[:, self.full.at]
 
-
     def repeated(self, rng: np.random.Generator, draws: int) -> Iterator[Array]:
         """What `twice_filtered` makes of each of so many measurements, of which some are filtered together."""
         n = self.full.q.shape[1]
