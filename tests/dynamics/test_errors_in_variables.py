@@ -118,6 +118,14 @@ def test_finds_the_truth_within_its_sigma(case):
     assert abs(path.ddx - exact.ddq).max() < 0.05 * abs(exact.ddq).max()
 
 
+def test_the_last_steps_end_where_more_of_them_lead(case):
+    _, _, problem = case
+    answer, further = (estimate(problem, MaximumLikelihood(rtol=rtol)) for rtol in (1e-6, 1e-11))
+    assert abs((answer.value - further.value) / further.region.sigma).max() < 1e-7
+    assert answer.region.sigma == pytest.approx(further.region.sigma, rel=1e-3)
+    assert answer.stats.chi_squared == pytest.approx(further.stats.chi_squared, rel=1e-9)
+
+
 def test_unbiased_and_efficient_where_differentiation_is_biased():
     """Repeated experiments: least squares far off, maximum likelihood within chance, its σ the Cramér–Rao bound."""
     of = experiment(ROBOTS["h4"], positions=3e-3, rate=60.0, periods=4)

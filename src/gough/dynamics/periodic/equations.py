@@ -1,10 +1,12 @@
 """Positions and efforts as functions of a robot's parameters and of the Fourier coefficients of its path."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from gough.core.arrays import Array, Integers
+from gough.core.arrays import Array, Integers, Mask
 from gough.core.errors import InputError
 from gough.dynamics.periodic.path_model import PathModel
 from gough.methods.nonlinear.harmonics import Harmonics, Path
@@ -18,15 +20,33 @@ class Along:
     path: Path
     q: Array
     W: Array
-    _whitened: list[tuple[Array, Array, Array]] = field(default_factory=list, init=False, repr=False)
+    _columns: list[tuple[Array, "WhitenedColumns"]] = field(default_factory=list, init=False, repr=False)
 
-    def whitened(self, columns: Integers, roots: Array) -> tuple[Array, Array]:
-        """These columns of W multiplied by the roots, A (rows, k), and AᵀA: kept for the next call with these roots."""
-        if not self._whitened or self._whitened[0][0] is not roots:
-            A = roots[..., self.q.shape[1] :] @ self.W[:, :, columns]
-            A = A.reshape(-1, len(columns))
-            self._whitened[:] = [(roots, A, A.T @ A)]
-        return self._whitened[0][1:]
+    def columns(self, chosen: Integers, roots: Array) -> "WhitenedColumns":
+        """These columns of W, whitened: kept for the next call with these roots."""
+        if not self._columns or self._columns[0][0] is not roots:
+            from gough.dynamics.periodic import path_sums  # noqa: PLC0415 - numba
+
+            alone = path_sums.apart(_each(roots), self.q.shape[1])
+            A = path_sums.whitened_columns(self.W, chosen, _each(roots), alone)
+            flat = A.reshape(len(A), -1)
+            self._columns[:] = [(roots, WhitenedColumns(A, flat @ flat.T, alone))]
+        return self._columns[0][1]
+
+
+class WhitenedColumns(NamedTuple):
+    """Columns of a regressor multiplied by the roots."""
+
+    A: Array
+    """(k, rows, N), without the rows that are `alone`, in which they vanish."""
+    information: Array
+    """AᵀA (k, k)."""
+    alone: int
+    """The number of positions, where roots leave them apart from efforts, else 0."""
+
+    def pull(self, u: Array) -> Array:
+        """Aᵀu (k,) for whitened residuals (c, N)."""
+        return np.asarray(self.A.reshape(len(self.A), -1) @ u[self.alone :].ravel())
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,11 +107,14 @@ class PathEquations:
         return np.full(measured.shape, np.nan) if at is None else self._residuals(at, theta, measured)
 
     def _residuals(self, at: Along, theta: Array, measured: Array) -> Array:
-        away = measured - np.concatenate([at.q, at.W @ self.parameters(theta)], axis=1)
-        for i, unit in enumerate(self.model.robot.coordinate_units):
-            if unit == "rad":  # encoders may count turns that inverse kinematics does not
-                away[:, i] = (away[:, i] + np.pi) % (2 * np.pi) - np.pi
-        return away
+        from gough.dynamics.periodic import path_sums  # noqa: PLC0415 - numba
+
+        return path_sums.residuals(measured, at.q, at.W, self.parameters(theta), self._turns)
+
+    @cached_property
+    def _turns(self) -> Mask:
+        """Whether a position is an angle: encoders may count turns that inverse kinematics does not."""
+        return np.array([unit == "rad" for unit in self.model.robot.coordinate_units])
 
     def jacobians(self, theta: Array, measured: Array) -> tuple[Array, Array]:
         """∂f/∂θ and ∂f/∂m, dense: for methods that do not use the structure."""
@@ -119,48 +142,58 @@ class PathEquations:
         k = self.n_linear
         if at is None:
             return Normal(np.inf, np.zeros(k), np.eye(k))
-        u = self._whitened(at, theta, measured, roots)
-        A, information = at.whitened(self.columns, roots)
-        return Normal(float(u @ u), A.T @ u, information)
+        u, columns = self._whitened(at, theta, measured, roots), at.columns(self.columns, roots)
+        return Normal(_squares(u), columns.pull(u), columns.information)
 
     def _whitened(self, at: Along, theta: Array, measured: Array, roots: Array) -> Array:
-        """Residuals (rows,), multiplied by the roots."""
-        return (roots @ self._residuals(at, theta, measured)[..., None]).reshape(-1)
+        """Residuals (c, N), multiplied by the roots."""
+        from gough.dynamics.periodic import path_sums  # noqa: PLC0415 - numba
+
+        return path_sums.whitened(self._residuals(at, theta, measured), _each(roots))
 
     def whitened_residuals(self, theta: Array, measured: Array, roots: Array) -> tuple[Array, Array]:
         """Residuals (N, positions + efforts), plain and multiplied by the roots."""
+        from gough.dynamics.periodic import path_sums  # noqa: PLC0415 - numba
+
         at = self._along_again(theta)
         f = np.full(measured.shape, np.nan) if at is None else self._residuals(at, theta, measured)
-        return f, (roots @ f[..., None])[..., 0]
+        return f, path_sums.whitened(f, _each(roots)).T
 
     def gradient(self, theta: Array, measured: Array, roots: Array) -> tuple[float, Array]:
         """Sum of squares and its gradient Jᵀu, by one reverse sweep instead of one for each actuator."""
+        from gough.dynamics.periodic import path_sums  # noqa: PLC0415 - numba
+
         at = self._along_again(theta)
         if at is None:
             return np.inf, np.zeros(len(theta))
         u = self._whitened(at, theta, measured, roots)
-        A, _ = at.whitened(self.columns, roots)
-        pull = (np.swapaxes(roots, -1, -2) @ u.reshape(*measured.shape, 1))[..., 0]
-        n = at.q.shape[1]
-        sums = self.model.pulled(at.path, self.parameters(theta), pull[:, n:])
-        sums[:, 0] += self.model.pulled_positions(at.path.x, pull[:, :n])
-        return float(u @ u), np.concatenate([A.T @ u, self.harmonics.summed(sums).T.reshape(-1)])
+        pull = path_sums.pulled_back(u, _each(roots), at.q.shape[1])
+        by_path = self.harmonics.summed(self.model.pulled(at.path, self.parameters(theta), *pull))
+        by_parameters = at.W.reshape(-1, at.W.shape[2]).T @ pull[1].ravel()
+        return _squares(u), np.concatenate([by_parameters[self.columns], by_path.T.ravel()])
 
     def normal(self, theta: Array, measured: Array, roots: Array) -> Normal:
         """The normal equations in parameters and path together."""
+        from gough.dynamics.periodic import path_sums  # noqa: PLC0415 - numba
+
         at = self._along_again(theta)
         t, k = len(theta), self.n_linear
         if at is None:
             return Normal(np.inf, np.zeros(t), np.eye(t))
-        n_samples, c = measured.shape
-        u = self._whitened(at, theta, measured, roots)
-        A, information = at.whitened(self.columns, roots)
-        K = roots @ self.by_path(at, theta).reshape(n_samples, c, -1)
-        m = K.shape[2] // 3
-        turned = np.swapaxes(K, 1, 2)
-        sums = turned @ np.concatenate([A.reshape(n_samples, c, k), u.reshape(n_samples, c, 1)], axis=2)
-        cross = self.harmonics.summed(sums.reshape(n_samples, 3, -1)).reshape(-1, m, k + 1).T.reshape(k + 1, -1)
+        u, columns = self._whitened(at, theta, measured, roots), at.columns(self.columns, roots)
+        slopes = self.model.positions_by_path(at.path.x), self.model.efforts_by_path(at.path, self.parameters(theta))
+        squares, mixed = path_sums.path_products(*slopes, columns.A, u, _each(roots), columns.alone)
+        cross = self.harmonics.summed(np.swapaxes(mixed, 1, 2)).T.reshape(k + 1, -1)
         H = np.empty((t, t))
-        H[:k, :k], H[:k, k:], H[k:, :k] = information, cross[:k], cross[:k].T
-        H[k:, k:] = self.harmonics.products((turned @ K).reshape(n_samples, 3, m, 3, m))
-        return Normal(float(u @ u), np.concatenate([A.T @ u, cross[k]]), H)
+        H[:k, :k], H[:k, k:], H[k:, :k] = columns.information, cross[:k], cross[:k].T
+        H[k:, k:] = self.harmonics.products(squares)
+        return Normal(_squares(u), np.concatenate([columns.pull(u), cross[k]]), H)
+
+
+def _squares(u: Array) -> float:
+    return float(np.vdot(u, u))
+
+
+def _each(roots: Array) -> Array:
+    """Roots with an axis of samples, of length 1 where all share them."""
+    return roots if roots.ndim == 3 else roots[None]

@@ -82,8 +82,9 @@ def path_covariance(at: FittedPath) -> Array:
     n, (n_samples, m) = len(at.model.robot.coordinates), at.path.x.shape
     roots, _ = inverse_roots(at.covariance[..., :n, :n], n_samples, at.kept[:, :n])
     K = roots @ at.model.positions_by_path(at.path.x)
-    M = np.zeros((n_samples, 3, m, 3, m))
-    M[:, 0, :, 0] = np.swapaxes(K, 1, 2) @ K
+    own = m * (m + 1) // 2  # the path's; derivatives by time have no part in positions
+    M = np.zeros((3 * m * (3 * m + 1) // 2, n_samples))
+    M[:own] = (np.swapaxes(K, 1, 2) @ K)[:, *np.tril_indices(m)].T
     H = at.harmonics.products(M)
     scale = np.sqrt(H.diagonal())
     return np.asarray(np.linalg.inv(H / np.outer(scale, scale)) / np.outer(scale, scale))

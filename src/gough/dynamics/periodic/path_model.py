@@ -8,7 +8,9 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.errors import InputError
-from gough.kernels import Kernel
+from gough.kernels import Kernel, trace
+from gough.kernels import expression as ex
+from gough.kernels.expression import Expression
 from gough.methods.nonlinear.harmonics import Path
 from gough.robots.model import DynamicModel, ParallelRobot
 
@@ -29,6 +31,9 @@ class PathModel:
     robot: TracedModel
     regressor: Kernel
     adjoint: Kernel
+    """Reverse sweep through positions and efforts of the parameters, as of `prediction`."""
+    slopes: Kernel | None
+    """∂q/∂x, where closed inverse kinematics makes it shorter than the regressor."""
     parallel: ParallelRobot | None
     """The robot, if its path is one of poses."""
 
@@ -53,42 +58,37 @@ class PathModel:
         return x if self.parallel is None else self.parallel.inverse(x)
 
     def positions_by_path(self, x: Array) -> Array:
-        """∂q/∂x (N, n, m): ẋ = J q̇, so it is the inverse of J where that is square."""
+        """∂q/∂x (N, n, m), where the robot can be at x."""
         robot, (n_samples, m) = self.parallel, x.shape
         if robot is None:
             return np.broadcast_to(np.eye(m), (n_samples, m, m))
-        if len(robot.coordinates) == m:
+        if self.slopes is not None:
+            return self.slopes(x)
+        if len(robot.coordinates) == m:  # ẋ = J q̇
             return np.asarray(np.linalg.inv(robot.jacobian(x)))
         unit = np.repeat(np.eye(m)[None], n_samples, axis=0).reshape(-1, m)
         moved = robot.joint_motion(np.repeat(x, m, axis=0), unit, np.zeros_like(unit)).dq
         return np.swapaxes(moved.reshape(n_samples, m, -1), 1, 2)
 
-    def pulled_positions(self, x: Array, weights: Array) -> Array:
-        """Σ_i weights_i ∂q_i/∂x (N, m) for weights (N, n)."""
-        if self.parallel is not None and len(self.parallel.coordinates) == x.shape[1]:
-            turned = np.swapaxes(self.parallel.jacobian(x), 1, 2)
-            return np.asarray(np.linalg.solve(turned, weights[..., None]))[..., 0]
-        return (weights[:, None] @ self.positions_by_path(x))[:, 0]
-
     def regressors(self, path: Path) -> Array:
         """W (N, actuators, parameters)."""
         return self.regressor(*path)
 
-    def pulled(self, path: Path, parameters: Array, weights: Array) -> Array:
-        """Σ_i weights_i ∂(W p)_i/∂(x, ẋ, ẍ) (N, 3, m) for weights (N, actuators), by one reverse sweep for all."""
-        gradient = self.adjoint.evaluate(*path, weights[:, :, None] * parameters)
-        return np.stack(list(gradient.values()), axis=1)
+    def pulled(self, path: Path, parameters: Array, of_positions: Array, of_efforts: Array) -> list[Array]:
+        """Σ_i weights_i ∂(q, W p)_i/∂(x, ẋ, ẍ), three times (N, m), for weights (N, n) and (N, actuators).
+
+        One reverse sweep for all.
+        """
+        return list(self.adjoint.evaluate(*path, parameters, of_positions, of_efforts).values())
 
     def efforts_by_path(self, path: Path, parameters: Array) -> Array:
-        """∂(W p)/∂(x, ẋ, ẍ) (N, actuators, 3, m), by one reverse sweep through the regressor for each actuator."""
+        """∂(W p)/∂(x, ẋ, ẍ) (N, actuators, 3, m), by one reverse sweep for each actuator."""
         n_samples, m = path.x.shape
         n = len(self.robot.actuators)
-        seeds = np.zeros((n, n, len(parameters)))
-        seeds[np.arange(n), np.arange(n)] = parameters
+        nothing, seeds = np.zeros(len(self.robot.coordinates)), np.eye(n)
         result = np.empty((n_samples, n, 3, m))
         for i in range(n):
-            gradient = self.adjoint.evaluate(*path, seeds[i])
-            for d, part in enumerate(gradient.values()):
+            for d, part in enumerate(self.pulled(path, parameters, nothing, seeds[i])):
                 result[:, i, d] = part
         return result
 
@@ -107,9 +107,36 @@ def _path_model(robot: Any) -> PathModel:
             f"{getattr(robot, 'name', robot)} offers no regressor_kernel(): without one there are no exact derivatives "
             "along a path"
         )
-    kernel = robot.regressor_kernel()
-    names = [port.name for port in kernel.inputs]
-    return PathModel(robot, kernel, kernel.adjoint(*names), robot if isinstance(robot, ParallelRobot) else None)
+    kernel, parallel = robot.regressor_kernel(), robot if isinstance(robot, ParallelRobot) else None
+    inverse = None if parallel is None else parallel.inverse_kernel()
+    slopes = None
+    if inverse is not None and len(inverse.tape.steps) * inverse.inputs[0].size <= len(kernel.tape.steps):
+        slopes = inverse.jacobian(inverse.inputs[0].name)
+    return PathModel(robot, kernel, prediction(kernel, inverse).adjoint("x", "dx", "ddx"), slopes, parallel)
+
+
+def prediction(regressor: Kernel, inverse: Kernel | None) -> Kernel:
+    """Positions q and efforts W p as a kernel of the path x, ẋ, ẍ and of the parameters p.
+
+    Without inverse kinematics the path itself is measured.
+
+    Examples:
+        >>> from gough.robots import H4
+        >>> prediction(H4().regressor_kernel(), H4().inverse_kernel())
+        Kernel(prediction: x(4), dx(4), ddx(4), parameters(16) -> positions(4), efforts(4); 833 instructions)
+    """
+    n_parameters = regressor.outputs[0].shape[1]
+
+    def look(x: Expression, dx: Expression, ddx: Expression, parameters: Expression) -> dict[str, Expression]:
+        W = regressor.function.call([x, dx, ddx])[0]
+        rows = (W[start : start + n_parameters] for start in range(0, W.numel(), n_parameters))
+        return {
+            "positions": 1.0 * x if inverse is None else inverse.function.call([x])[0],
+            "efforts": ex.vector(*(ex.dot(row, parameters) for row in rows)),
+        }
+
+    shapes = dict(zip(("x", "dx", "ddx"), (port.shape for port in regressor.inputs), strict=True))
+    return trace(look, name="prediction", inputs={**shapes, "parameters": n_parameters})
 
 
 _remembered = lru_cache(maxsize=16)(_path_model)

@@ -6,6 +6,7 @@ basis functions are Fourier series again, of order 2h. So the normal matrix of a
 acceleration needs nothing of the samples but a Fourier transform of small matrices, whatever the number of harmonics.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -15,8 +16,6 @@ import numpy.typing as npt
 
 from gough.core.arrays import Array
 from gough.core.errors import require
-
-Complex = npt.NDArray[np.complex128]
 
 
 class Path(NamedTuple):
@@ -89,47 +88,26 @@ class Harmonics:
     def project(self, sums: Array) -> Array:
         """Σ over samples of `chain`: (…, m, size) from (N, …, 3, m)."""
         n, middle, m = len(sums), sums.shape[1:-2], sums.shape[-1]
-        result = self.summed(np.moveaxis(sums, -2, 1).reshape(n, 3, -1))
+        result = self.summed(np.moveaxis(sums, -2, 0).reshape(3, n, -1))
         return np.moveaxis(result.reshape(self.size, *middle, m), 0, -1)
 
-    def summed(self, sums: Array) -> Array:
-        """Σ over samples of what multiplies the basis and its derivatives: (size, r) from (N, 3, r)."""
-        return np.asarray(sum(self.basis[d].T @ sums[:, d] for d in range(3)))
+    def summed(self, sums: Iterable[Array]) -> Array:
+        """Σ over samples of what multiplies the basis and its derivatives: (size, r) from three times (N, r)."""
+        return np.asarray(sum(basis.T @ each for basis, each in zip(self.basis, sums, strict=True)))
 
     def products(self, M: Array) -> Array:
-        """Σ_k Bᵀ M_k B (m·size, m·size), where M (N, 3, m, 3, m) is in position, velocity, acceleration.
+        """Σ_k Bᵀ M_k B (m·size, m·size), where the symmetric M_k is in position, velocity and acceleration.
 
-        In complex exponentials the sum is a Fourier transform of M at the difference of two harmonics, times powers of
-        ijω for the derivatives.
+        M (3m (3m + 1) / 2, N) is its lower triangle, row by row. The sum is a Fourier transform of M at differences and
+        sums of two harmonics, times powers of jω for the derivatives.
         """
-        n, _, m = M.shape[:3]
-        h, cosines, sines = self.order, *self._transform
-        flat = M.reshape(n, -1)
-        half = (cosines @ flat - 1j * (sines @ flat)).T
-        spectrum = np.concatenate([half[:, :0:-1].conj(), half], axis=1).reshape(3, m, 3, m, -1)
-        j = np.arange(-h, h + 1)
-        lag = j[:, None] - j + 2 * h  # conj(e_j) M e_j' sums to the transform at j − j'
-        power = np.asarray((1j * self.pulsation * j) ** np.arange(3)[:, None], dtype=np.complex128)
-        total = np.zeros((m, m, self.size, self.size), dtype=np.complex128)
-        for d in range(3):
-            for e in range(3):
-                total += np.outer(power[d].conj(), power[e]) * spectrum[d, :, e][:, :, lag]
-        real = _real_functions(_real_functions(total).swapaxes(2, 3).conj()).real.swapaxes(2, 3)
-        return np.ascontiguousarray(real.transpose(0, 2, 1, 3)).reshape(m * self.size, m * self.size)
+        from gough.methods.nonlinear import harmonic_sums  # noqa: PLC0415 - numba
+
+        cosines, sines = (part @ M.T for part in self._transform)
+        return np.asarray(harmonic_sums.products(cosines, sines, self.order, float(self.pulsation)))
 
     @cached_property
     def _transform(self) -> tuple[Array, Array]:
         """Cosines and sines (2 order + 1, N) of a Fourier transform: few frequencies cost less as a product."""
         turns = np.outer(np.arange(2 * self.order + 1), np.arange(self.n_samples)) % self.n_samples / self.n_samples
         return np.cos(2 * np.pi * turns), np.sin(2 * np.pi * turns)
-
-
-def _real_functions(exponentials: Complex) -> Complex:
-    """The last axis from exponentials −h … h to 1, cos, sin, …: cos = (e_j + e_−j)/2, sin = (e_j − e_−j)/2i."""
-    h = exponentials.shape[-1] // 2
-    above, below = exponentials[..., h + 1 :], exponentials[..., h - 1 :: -1] if h else exponentials[..., :0]
-    result = np.empty_like(exponentials)
-    result[..., 0] = exponentials[..., h]
-    result[..., 1::2] = (above + below) / 2
-    result[..., 2::2] = (above - below) / 2j
-    return result

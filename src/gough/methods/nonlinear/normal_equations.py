@@ -68,6 +68,10 @@ class Target(Protocol):
         """The normal equations at a θ near that of `normal`, whose information may stand for this one's."""
         ...
 
+    def squares(self, theta: Array) -> float:
+        """The sum of squares alone."""
+        ...
+
     def residuals(self, theta: Array) -> tuple[Array, Array]:
         """The residuals (samples, n) at θ: as they are, and made independent and of unit variance."""
         ...
@@ -136,6 +140,10 @@ class StructuredTarget:
         squares, gradient = self.equations.gradient(theta, self.problem.measured, self.roots)
         return Normal(squares, gradient, normal.information)
 
+    def squares(self, theta: Array) -> float:
+        u = self.residuals(theta)[1]
+        return float(np.vdot(u, u)) if np.isfinite(u).all() else np.inf
+
     def residuals(self, theta: Array) -> tuple[Array, Array]:
         return self.equations.whitened_residuals(theta, self.problem.measured, self.roots)
 
@@ -177,6 +185,10 @@ class GeneralTarget:
     def nearby(self, theta: Array, normal: Normal) -> Normal:
         del normal
         return self.normal(theta)
+
+    def squares(self, theta: Array) -> float:
+        projected = self._projected(theta)
+        return np.inf if projected is None else float(np.vdot(projected[0], projected[0]))
 
     def residuals(self, theta: Array) -> tuple[Array, Array]:
         projected = self._projected(theta)
