@@ -35,8 +35,8 @@ _MOST_READINGS = 8_000_000
 """… fewer where these would be more readings than this …"""
 _LEAST_DRAWS = 10
 """… but no fewer than this."""
-_TOGETHER = 4
-"""Repetitions that are filtered together."""
+_TOGETHER, _FILTERED = 10, 1_000_000
+"""Repetitions that are filtered together; fewer where these would be more readings than this."""
 NEGLIGIBLE_SHARE = 0.05
 """Errors of positions are negligible below this share of the variance of the residuals …"""
 NEGLIGIBLE_BIAS = 0.1
@@ -171,9 +171,9 @@ class _Encoder:
 
     def repeated(self, rng: np.random.Generator, draws: int) -> Iterator[Array]:
         """What `twice_filtered` makes of each of so many measurements, of which some are filtered together."""
-        n = self.full.q.shape[1]
-        for first in range(0, draws, _TOGETHER):
-            several = [self.errors(rng) for _ in range(first, min(first + _TOGETHER, draws))]
+        n, together = self.full.q.shape[1], int(np.clip(_FILTERED // self.full.q.size, 1, _TOGETHER))
+        for first in range(0, draws, together):
+            several = [self.errors(rng) for _ in range(first, min(first + together, draws))]
             moved = self.twice_filtered(np.concatenate(several, axis=1))
             yield from (moved[:, :, k * n : (k + 1) * n] for k in range(len(several)))
 

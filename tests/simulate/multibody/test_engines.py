@@ -9,7 +9,7 @@ import pytest
 from gough.core.errors import AssumptionError, InputError
 from gough.robots import H4, FiveBar
 from gough.robots.mechanism import MechanismModel
-from gough.robots.mechanism.assembly import closure_kernel
+from gough.robots.mechanism.assembly import closures_at
 from gough.robots.mechanism.bodies import body_motions, energy
 from gough.robots.mechanism.parts import HELD
 from gough.simulate.multibody import Multibody, mjcf, pinocchio_model
@@ -98,7 +98,7 @@ def test_pinocchios_constraints_are_our_closures(mechanism):
         if NEWER:
             constraint.calc(model, data, own)  # without it the Jacobian below is silently wrong
     theirs = pin.getConstraintsJacobian(model, data, constraints, datas)
-    ours = closure_kernel(mechanism.mechanism).replay(moving.s)["C"].reshape(-1, moving.s.shape[1])[:, built.order]
+    ours = closures_at(mechanism.mechanism, moving.s)[1].reshape(-1, moving.s.shape[1])[:, built.order]
     for k, closure in enumerate(mechanism.mechanism.closures):  # theirs is seen in the frame of the first body
         frame = body_motions(mechanism.mechanism, moving.s, moving.ds)[closure.bodies[0]].rotation[0]
         rows = slice(3 * k, 3 * k + 3)

@@ -8,8 +8,8 @@ import pytest
 
 from gough.core.errors import InputError
 from gough.robots import H4, H4Geometry
-from gough.robots.delta_family.equations import kernels
-from gough.robots.mechanism.assembly import closure_kernel
+from gough.robots.delta_family.equations import kernel
+from gough.robots.mechanism.assembly import closures_at
 from gough.simulate.multibody import Multibody
 from tests.simulate.multibody.motions import mechanisms, named, slope, swing
 
@@ -17,7 +17,7 @@ every_mechanism = pytest.mark.parametrize("mechanism", mechanisms(), ids=named)
 
 
 def closing_jacobian(mechanism, s):
-    return closure_kernel(mechanism.mechanism).replay(s)["C"].reshape(len(s), -1, s.shape[1])
+    return closures_at(mechanism.mechanism, s)[1]
 
 
 @every_mechanism
@@ -77,7 +77,7 @@ def test_motors_at_right_angles_leave_the_platform_of_the_h4_loose_at_home():
     object.__setattr__(robot, "geometry", crossed)  # past the check, to look at it
     home, still = H4().home, np.zeros((1, 4))
     for alone, freedoms in ((H4(), 4), (robot, 5)):
-        moving = kernels(H4.FAMILY)["coordinate_motion"].evaluate(home[None], still, still, alone.geometry.numbers)
+        moving = kernel(H4.FAMILY, "coordinate_motion").evaluate(home[None], still, still, alone.geometry.numbers)
         coordinates = alone.mechanism.coordinates
         motors = [coordinates.index(name) for name in alone.mechanism.actuated]
         assert np.linalg.cond(moving["by_pose"][0, motors]) < 100

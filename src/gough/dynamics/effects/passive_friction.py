@@ -11,8 +11,9 @@ from gough.dynamics.effect import Columns, Effect, Excitation, Instant, Planted,
 from gough.kernels import expression as ex
 from gough.kernels.expression import Expression
 from gough.robots.mechanism.bodies import body_motions
-from gough.robots.mechanism.closed_chain import MechanismModel
+from gough.robots.mechanism.closed_chain import ClosedChain, MechanismModel
 from gough.robots.mechanism.description import Mechanism
+from gough.robots.mechanism.inverse_dynamics import follow_actuators
 from gough.robots.model import DynamicModel
 
 _VIRTUAL = {"free", "planar", "fixed"}
@@ -115,18 +116,14 @@ def _columns(excitation: Excitation) -> Columns | None:
     passive = {form: _passive(robot, letter) for form, letter in _LETTERS.items()}
     if not any(passive.values()) and not getattr(getattr(robot, "mechanism", None), "closures", ()):
         return None
-    mechanism, at = robot.mechanism, excitation.coarse
-    if not hasattr(robot, "coordinate_motion"):
-        robot = MechanismModel(mechanism)
+    mechanism = robot.mechanism
     try:
-        motion = robot.pose_motion(excitation.q[at], excitation.dq[at], excitation.ddq[at])
-        coordinates = robot.coordinate_motion(*motion)
+        s, ds, by = _all_coordinates(excitation, robot)
     except InputError:  # the robot's own model has found the pose by other means
         return None
-    by = coordinates.by_pose @ robot.jacobian(motion.x)
     used = sorted({k for chosen in passive.values() for k in chosen})
-    speed, rate = excitation.interpolated(coordinates.ds[:, used]), excitation.interpolated(by[:, used])
-    turning, turning_rate = _turns(excitation, mechanism, coordinates.s, coordinates.ds, by)
+    speed, rate = excitation.interpolated(ds[:, used]), excitation.interpolated(by[:, used])
+    turning, turning_rate = _turns(excitation, mechanism, s, ds, by)
     size = np.maximum(np.linalg.norm(turning, axis=2, keepdims=True), 1e-300)
     of_closures = {"viscous": turning, "dry": turning / size}
     names, units, columns = [], [], []
@@ -143,6 +140,21 @@ def _columns(excitation: Excitation) -> Columns | None:
                 units.append(f"{effort}·s/{length}" if form == "viscous" else effort)
                 columns.append(total)
     return Columns(tuple(names), tuple(units), np.stack(columns, axis=2)) if columns else None
+
+
+def _all_coordinates(excitation: Excitation, robot: Any) -> tuple[Array, Array, Array]:
+    """All coordinates (coarse samples, n), their speeds, and their derivatives by the actuators' positions."""
+    at = excitation.coarse
+    q, dq, ddq = excitation.q[at], excitation.dq[at], excitation.ddq[at]
+    if hasattr(robot, "coordinate_motion") and not isinstance(robot, ClosedChain):
+        motion = robot.pose_motion(q, dq, ddq)
+        coordinates = robot.coordinate_motion(*motion)
+        return coordinates.s, coordinates.ds, coordinates.by_pose @ robot.jacobian(motion.x)
+    # without kernels: to trace and compile those of a mechanism takes longer than all that is computed here
+    chain = robot if isinstance(robot, ClosedChain) else MechanismModel(robot.mechanism)
+    near = excitation.once("coordinates", lambda: chain.coordinates_at(q), is_of_motion=True)
+    s, by = follow_actuators(chain.mechanism, near)
+    return s, np.einsum("nki,ni->nk", by, dq), by
 
 
 def _turns(excitation: Excitation, mechanism: Mechanism, s: Array, ds: Array, by: Array) -> tuple[Array, Array]:

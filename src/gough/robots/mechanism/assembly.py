@@ -18,6 +18,8 @@ SMALL = 1e-7
 """Singular values below this share of the largest count as zero: at home the loops are closed to 1e-12."""
 CLOSED = 1e-10
 """Gaps below this share of the mechanism's size are rounding."""
+_INTERPRETED = 50
+"""Samples for which the interpreter takes less time than a replay in NumPy, or compiling."""
 _STEPS = 100
 _TRIES = 30
 _FEWER = 8
@@ -43,21 +45,12 @@ class Assembly:
         return tuple(name for k, name in enumerate(self.at.rows) if k not in self.rows)
 
 
-@lru_cache(maxsize=64)
-def closure_kernel(mechanism: Mechanism) -> Kernel:
-    """The closure equations `gaps` and their Jacobian `C`, of all coordinates s."""
-    at = structure(mechanism)
-
-    def equations(s: Expression) -> dict[str, Expression]:
-        gaps = closures(at, s)
-        return {"gaps": gaps, "C": ex.derivative(gaps, s)}
-
-    return trace(equations, name="closures", inputs={"s": at.n})
-
-
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=16)
 def _search_kernel(mechanism: Mechanism) -> Kernel:
-    """As `closure_kernel`, with rows that tell an attitude from the one half a turn away."""
+    """The closure equations `gaps` and their Jacobian `C`, of all coordinates s.
+
+    Below them are rows that tell an attitude from the one half a turn away.
+    """
     at = structure(mechanism)
 
     def equations(s: Expression) -> dict[str, Expression]:
@@ -65,6 +58,14 @@ def _search_kernel(mechanism: Mechanism) -> Kernel:
         return {"gaps": gaps, "C": ex.derivative(gaps, s)}
 
     return trace(equations, name="search", inputs={"s": at.n})
+
+
+def closures_at(mechanism: Mechanism, s: Array) -> tuple[Array, Array]:
+    """The closure equations (N, rows) and their Jacobians (N, rows, n) at coordinates (N, n); 0 = 0 without any."""
+    at = structure(mechanism)
+    kernel, n_rows = _search_kernel(mechanism), max(len(at.rows), 1)
+    values = kernel.interpreted(s) if len(s) <= _INTERPRETED else kernel.replay(s)
+    return values["gaps"].reshape(len(s), -1)[:, :n_rows], values["C"].reshape(len(s), -1, at.n)[:, :n_rows]
 
 
 @lru_cache(maxsize=8)
@@ -136,7 +137,7 @@ def _scaled(mechanism: Mechanism, s: Array, size: float) -> tuple[Array, int]:
     """The Jacobian of the closure equations without units, and its rank."""
     at = structure(mechanism)
     by_row, by_column = scales(at, size)
-    C = closure_kernel(mechanism).interpreted(s)["C"].reshape(-1, at.n) / by_row[:, None] * by_column
+    C = closures_at(mechanism, s[None])[1][0] / by_row[:, None] * by_column
     values = np.linalg.svd(C, compute_uv=False)
     rank = int((values > SMALL * values[0]).sum()) if values[0] > 0 else 0
     return C[: len(at.rows)], rank

@@ -259,7 +259,7 @@ class ClosedChain(ABC):
             InputError: the loops do not close at a sample, or nearly in a singularity; the message names it.
         """
         s = self._at_actuators(q, None)
-        W = run(self._joint_regressor, s, *self._rates(dq, ddq, len(s), "actuator"))["joint_regressor"]
+        W = self._engine.joint_regressor(self.parameters, s, *self._rates(dq, ddq, len(s), "actuator"))
         W[:, :, self._idle] = 0.0
         return W if np.ndim(q) == 2 else W[0]
 
@@ -322,10 +322,6 @@ class ClosedChain(ABC):
         return {}
 
     @cached_property
-    def _joint_regressor(self) -> Kernel:
-        return self._engine.joint_regressor(self.parameters)
-
-    @cached_property
     def _idle(self) -> list[int]:
         """The columns in which no motion around home leaves more than rounding: those are zero.
 
@@ -338,7 +334,7 @@ class ClosedChain(ABC):
         s, failed = self._engine.at_pose(self.home + 0.02 * near * where)
         if failed.any():
             return []
-        most = np.abs(run(self._joint_regressor, s, *rates)["joint_regressor"]).max(axis=(0, 1))
+        most = np.abs(self._engine.joint_regressor(self.parameters, s, *rates)).max(axis=(0, 1))
         strongest = np.array([most[units == unit].max() for unit in units])
         return np.flatnonzero(most <= NOTHING * strongest).tolist()
 

@@ -23,7 +23,7 @@ from gough.robots.mechanism._motion import (
 )
 from gough.robots.mechanism._search import Search, run
 from gough.robots.mechanism._states import States
-from gough.robots.mechanism.assembly import CLOSED, Assembly, assembled, closure_kernel, scales
+from gough.robots.mechanism.assembly import CLOSED, Assembly, assembled, closures_at, scales
 from gough.robots.mechanism.description import Mechanism
 from gough.robots.mechanism.parameters import Parameter
 
@@ -121,8 +121,7 @@ class Engine:
 
     @cached_property
     def _states(self) -> States:
-        C = closure_kernel(self.mechanism).replay(self.home.s)["C"].reshape(-1, self.n)
-        return States(self.home, C)
+        return States(self.home, closures_at(self.mechanism, self.home.s[None])[1][0])
 
     @property
     def is_explicit(self) -> bool:
@@ -220,12 +219,18 @@ class Engine:
     def _joint_regressors(self) -> dict[tuple[Parameter, ...], Kernel]:
         return {}
 
-    def joint_regressor(self, columns: Sequence[Parameter]) -> Kernel:
-        """The regressor (actuators, columns) of s, dq, ddq; traced once, as variants of a robot are made again."""
-        known = self._joint_regressors
-        if tuple(columns) not in known:
-            known[tuple(columns)] = self._traced_joint_regressor(columns)
-        return known[tuple(columns)]
+    def joint_regressor(self, columns: Sequence[Parameter], s: Array, dq: Array, ddq: Array) -> Array:
+        """The regressor (N, actuators, columns) at coordinates s and the actuators' motion.
+
+        It is traced once, as variants of a robot are made again; a variant whose columns are among those of another one
+        takes them from it.
+        """
+        known, wanted = self._joint_regressors, tuple(columns)
+        larger = wanted if wanted in known else next((each for each in known if set(wanted) <= set(each)), wanted)
+        if larger not in known:
+            known[larger] = self._traced_joint_regressor(larger)
+        W = run(known[larger], s, dq, ddq)["joint_regressor"]
+        return W if larger == wanted else W[:, :, [larger.index(each) for each in wanted]]
 
     def _traced_joint_regressor(self, columns: Sequence[Parameter]) -> Kernel:
         at, rows, gravity = self.home.at, self.home.rows, ex.vector(*self.mechanism.gravity)

@@ -8,7 +8,7 @@ from gough.core.arrays import Array
 from gough.core.errors import InputError
 from gough.core.tables import Table, table
 from gough.core.text import number
-from gough.robots.mechanism.assembly import SMALL, assembled, closure_kernel, scales
+from gough.robots.mechanism.assembly import SMALL, assembled, closures_at, scales
 from gough.robots.mechanism.closed_chain import ClosedChain
 from gough.robots.mechanism.description import Mechanism
 
@@ -117,7 +117,7 @@ def examine(robot: ClosedChain) -> Examination:
     """
     mechanism = robot.mechanism
     home = assembled(mechanism)
-    gaps = closure_kernel(mechanism).replay(home.s)["gaps"]
+    gaps, _ = closures_at(mechanism, home.s[None])
     _check_around(mechanism, robot)
     reaches, weakest = _reaches(robot)
     actuated = list(home.at.actuated)
@@ -158,7 +158,7 @@ def _check_around(mechanism: Mechanism, robot: ClosedChain) -> None:
             f"{mechanism.name} closes at home but not around it ({error}): home is singular, or closures hold too much"
         ) from error
     by_row, by_column = scales(home.at, home.size)
-    C = closure_kernel(mechanism).replay(s)["C"].reshape(len(s), -1, home.at.n)
+    C = closures_at(mechanism, s)[1]
     values = np.linalg.svd(C / by_row[:, None] * by_column, compute_uv=False)
     ranks = (values > SMALL * values[:, :1]).sum(axis=1)
     if (ranks != len(home.rows)).any():

@@ -48,17 +48,11 @@ def efforts_of(mechanism: Mechanism, values: Mapping[Parameter, float], near: Ar
         >>> bool(abs(same - efforts(robot, robot.nominal, *motion)).max() < 1e-12)
         True
     """
-    at, rows = structure(mechanism), list(assembled(mechanism).rows)
-    known, unknown = list(at.actuated), list(at.others(at.actuated))
-    s = np.ascontiguousarray(near.T)
-    by_actuators = np.zeros((at.n, len(known), s.shape[1]))
-    by_actuators[known, range(len(known))] = 1.0
-    if unknown:
-        closures, inverse = _closed(mechanism, s, rows, unknown)
-        by_actuators[unknown] = -np.einsum("nur,rkn->ukn", inverse, closures.by[:, known])
+    at, rows, unknown = structure(mechanism), _rows_of(mechanism), _unknown(mechanism)
+    s, by_actuators, inverse = _followed(mechanism, near)
     ds = np.einsum("kin,ni->kn", by_actuators, dq)
     dds = np.einsum("kin,ni->kn", by_actuators, ddq)
-    if unknown:
+    if inverse is not None:
         dds[unknown] -= _times(inverse, _Closures.at(at, rows, _frames(at, s, ds)).second)
     frames = _frames(at, s, ds, dds, -np.array(mechanism.gravity))
     forces = _forces(at, frames, _bodies(values))
@@ -66,6 +60,46 @@ def efforts_of(mechanism: Mechanism, values: Mapping[Parameter, float], near: Ar
         for k in (at.coordinates.index(member) for member in parameter.members if parameter.term not in TERMS):
             forces[k] += value * _UNIT_FORCES[parameter.term](s[k], ds[k], dds[k], parameter.wave)
     return np.asarray(np.einsum("kin,kn->ni", by_actuators, forces))
+
+
+def follow_actuators(mechanism: Mechanism, near: Array) -> tuple[Array, Array]:
+    """All coordinates (N, n) where the loops close, and their derivatives (N, n, actuators) by the actuators'.
+
+    `near` and errors are those of `efforts_of`.
+
+    Examples:
+        >>> from gough.robots import ThreeRRR
+        >>> robot = ThreeRRR()
+        >>> near = robot.all_coordinates([[0.02, 0.01, 0.1]])
+        >>> s, by_actuators = follow_actuators(robot.mechanism, near)
+        >>> bool(abs(s - near).max() < 1e-12), by_actuators.shape
+        (True, (1, 9, 3))
+    """
+    s, by_actuators, _ = _followed(mechanism, near)
+    return np.ascontiguousarray(s.T), np.ascontiguousarray(np.moveaxis(by_actuators, 2, 0))
+
+
+def _rows_of(mechanism: Mechanism) -> list[int]:
+    return list(assembled(mechanism).rows)
+
+
+def _unknown(mechanism: Mechanism) -> list[int]:
+    at = structure(mechanism)
+    return list(at.others(at.actuated))
+
+
+def _followed(mechanism: Mechanism, near: Array) -> tuple[Array, Array, Array | None]:
+    """Coordinates (n, N), derivatives by actuators (n, actuators, N), and inverses of C, where anything is unknown."""
+    at, unknown = structure(mechanism), _unknown(mechanism)
+    known = list(at.actuated)
+    s = np.ascontiguousarray(near.T)
+    by_actuators = np.zeros((at.n, len(known), s.shape[1]))
+    by_actuators[known, range(len(known))] = 1.0
+    if not unknown:
+        return s, by_actuators, None
+    closures, inverse = _closed(mechanism, s, _rows_of(mechanism), unknown)
+    by_actuators[unknown] = -np.einsum("nur,rkn->ukn", inverse, closures.by[:, known])
+    return s, by_actuators, inverse
 
 
 def _closed(mechanism: Mechanism, s: Array, rows: list[int], unknown: list[int]) -> "tuple[_Closures, Array]":

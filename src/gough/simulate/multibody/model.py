@@ -8,7 +8,7 @@ import numpy as np
 
 from gough.core.arrays import Array, array
 from gough.core.errors import require
-from gough.robots.mechanism.assembly import closure_kernel
+from gough.robots.mechanism.assembly import closures_at
 from gough.robots.mechanism.bodies import energy, weights
 from gough.robots.mechanism.description import Mechanism
 from gough.robots.model import CoordinateMotion
@@ -109,7 +109,7 @@ class Multibody:
         """The largest closure equation (N,) in m or rad: zero but for rounding."""
         still = np.zeros(np.shape(x))
         s = self.robot.coordinate_motion(*self._poses(x, still, still)).s
-        gaps = closure_kernel(self.mechanism).replay(s)["gaps"]
+        gaps = closures_at(self.mechanism, s)[0]
         return _like(x, np.abs(gaps).max(axis=1))
 
     def mjcf(self) -> str:
