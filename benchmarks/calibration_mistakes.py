@@ -27,7 +27,7 @@ from gough.data import Poses
 from gough.geometry import calibrate
 from gough.geometry.mistake import Campaign
 from gough.geometry.mistakes import catalogue
-from gough.geometry.nested import LEVEL, dense, fitted_at, whiteners
+from gough.geometry.nested import LEVEL, SPARE, dense, fitted_at, whiteners
 from gough.geometry.rigid_columns import at_base, at_platform
 from gough.robots import GoughPlatform, KinematicModel, LinearDelta
 
@@ -139,7 +139,7 @@ def identifiable(cell: Cell, of: Campaign, made: Poses, fixed: tuple[str, ...]) 
 
     Conventions always count as identifiable, except an order of readings that a turn of a symmetric robot undoes.
     """
-    from scipy.stats import chi2, f, ncf, ncx2  # noqa: PLC0415 - start-up time
+    from scipy.stats import f, ncf  # noqa: PLC0415 - start-up time
 
     model, n = of.model, len(of.model.chains)
     if cell.mistake == "order of readings" and cell.frames == "instrument" and isinstance(model, LinearDelta):
@@ -168,11 +168,8 @@ def identifiable(cell: Cell, of: Campaign, made: Poses, fixed: tuple[str, ...]) 
     U = U[:, s > 1e-10 * s[0]]
     d = d - U @ (U.T @ d)
     spare, power = len(d) - U.shape[1] - k, 0.0
-    level = LEVEL / 7 / trials
-    if cell.stated and spare > 0:  # else any alternative with as many unknowns explains the data as well
-        power = float(ncx2.sf(chi2.isf(level, k), k, d @ d))
-    elif spare >= 3:
-        power = float(ncf.sf(f.isf(level, k, spare), k, spare, d @ d))
+    if spare >= SPARE:  # the noise may be larger than stated, so that its size is that of what is left
+        power = float(ncf.sf(f.isf(LEVEL / 7 / trials, k, spare), k, spare, d @ d))
     return power >= POWER
 
 

@@ -1,6 +1,7 @@
 """What all commands share: the help that a stranger reads first, and what is said when work is interrupted."""
 
 import re
+import signal
 import subprocess
 import sys
 
@@ -165,10 +166,30 @@ def test_who_interrupts_is_told_what_became_of_the_files(tmp_path, monkeypatch, 
     assert "Files are complete or were not written." in shown.err
 
 
-def test_who_interrupts_while_it_loads_sees_no_traceback(monkeypatch):
+@pytest.fixture
+def signals():
+    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("signals")
+def test_who_interrupts_while_it_loads_sees_no_traceback(monkeypatch, capsys):
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(app, "run", interrupted)
     with pytest.raises(SystemExit, match="130"):
         main()
+    assert capsys.readouterr().err == "Stopped. Files are complete or were not written.\n"
+
+
+@pytest.mark.usefixtures("signals")
+def test_a_signal_after_the_last_line_does_not_change_the_exit_code(monkeypatch):
+    """All files are written by then."""
+    monkeypatch.setattr(app, "run", lambda _: 0)
+    with pytest.raises(SystemExit, match="0"):
+        main()
+    signal.raise_signal(signal.SIGINT)
+    signal.raise_signal(signal.SIGTERM)

@@ -88,6 +88,26 @@ def test_a_refuted_model_has_exit_code_one(study):
     assert run(study) == 1
 
 
+def test_exchanged_readings_get_one_verdict(study, capsys):
+    """The validation poses are read in the same way: that they are predicted better is no advice to use the result."""
+    for name in ("poses.csv", "others.csv"):
+        path = study.parent / name
+        rows = [line.split(",") for line in path.read_text().splitlines()]
+        i, j = (k for k, head in enumerate(rows[0]) if head.split()[0] in {"l2", "l3"})
+        for row in rows[1:]:
+            row[i], row[j] = row[j], row[i]
+        path.write_text("\n".join(",".join(row) for row in rows))
+    assert run(study) == 1
+    assert "This does not confirm the geometry" in capsys.readouterr().out
+    page = (study.parent / "results" / "report.html").read_text(encoding="utf-8")
+    first = page.index("see the next verdict")
+    assert first < page.index("in the order 1, 3, 2, 4, 5, 6") < page.index("This does not confirm the geometry")
+    assert "Use the calibrated parameters" not in page
+    assert "This does not confirm" in " ".join(
+        json.loads((study.parent / "results" / "calibration.json").read_text(encoding="utf-8"))["verdicts"]
+    )
+
+
 def test_other_options_of_a_study(study, rng):
     text = re.sub(r"\[noise\].*", "", STUDY, flags=re.DOTALL).replace('validation = "others.csv"\n', "")
     study.write_text(text + '[calibration]\nframes = "instrument"\nfolds = 4\nrobust = true\n')

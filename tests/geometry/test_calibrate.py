@@ -202,6 +202,12 @@ def named(rng, change):
     [
         (lambda s: replace(s, position=1e3 * s.position), "millimetres were taken for metres in the positions"),
         (lambda s: replace(s, readings=1e3 * s.readings), "millimetres were taken for metres in the readings"),
+        (lambda s: replace(s, position=s.position / 0.0254), "inches were taken for metres in the positions"),
+        (lambda s: replace(s, readings=s.readings / 25.4), "inches were taken for millimetres in the readings"),
+        (
+            lambda s: replace(s, position=25.4 * s.position, readings=25.4 * s.readings),
+            "inches in positions and readings, or inches for millimetres in the blueprint",
+        ),
         (lambda s: replace(s, readings=-s.readings), "the other sign"),
         (lambda s: replace(s, position=s.position * [-1, 1, 1]), "x axis of the positions is mirrored"),
         (lambda s: replace(s, rotation=np.swapaxes(s.rotation, 1, 2)), "must be turned around"),

@@ -1,11 +1,17 @@
 """Mistakes are named, and data without any are not accused."""
 
+import re
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from benchmarks.calibration_mistakes import elsewhere
+from benchmarks.calibration_mistakes import ANGLE as ANGLE_NOISE
+from benchmarks.calibration_mistakes import POSITION as POSITION_NOISE
+from benchmarks.calibration_mistakes import READING as READING_NOISE
+from benchmarks.calibration_mistakes import Cell, elsewhere
+from benchmarks.calibration_mistakes import campaign as judged_campaign
 from gough.core.errors import GoughError
 from gough.core.rotations import exp, log, to_quaternion
 from gough.data import KlipperDelta, Poses, read_poses
@@ -18,7 +24,7 @@ from gough.geometry.mistake import Campaign, Stated
 from gough.geometry.mistakes import catalogue
 from gough.geometry.nested import NestedTests, fitted_at, whiteners
 from gough.methods import GaussMarkov, GaussNewton
-from gough.robots import LinearDelta
+from gough.robots import GoughPlatform, LinearDelta
 from tests.geometry.simulated import ROBOT, measured, truth
 
 
@@ -141,6 +147,90 @@ def test_exchanged_legs_refute_the_data_and_both_fits_are_of_the_blueprint(rng):
     left = (poses.readings - predicted).std(axis=0) / poses.readings.std(axis=0)
     assert right == pytest.approx(100 * np.sqrt((left**2).mean()), rel=0.06)
     assert wrong > 20 * right
+
+
+def blueprint_with(order, *parts):
+    """The DeltaLab platform, with joints of some bodies in another order: base is slice(0, 3), platform slice(3, 6)."""
+    rows = ROBOT.rows(ROBOT.nominal).copy()
+    for part in parts:
+        rows[:, part] = rows[list(order), part]
+    return GoughPlatform(rows[:, :3], rows[:, 3:6], rows[:, 6])
+
+
+@pytest.mark.parametrize("framed", [False, True])
+def test_exchanged_joints_of_a_blueprint_are_not_taken_for_exchanged_readings(framed, rng):
+    """Joints of both bodies exchanged are the same to the data as readings exchanged: both are named; of one, not."""
+    poses = campaign(rng, 24).poses
+    poses, frames = (elsewhere(poses), "instrument") if framed else (poses, "robot")
+    order, known = [3, 1, 2, 0, 4, 5], catalogue()
+
+    def words(robot):
+        try:
+            answer = calibrate(robot, poses, frames=frames)
+        except GoughError as error:
+            return str(error)
+        assert answer.refuted
+        return " ".join(answer.suspects)
+
+    for body, part in (("base", slice(0, 3)), ("platform", slice(3, 6))):
+        told = words(blueprint_with(order, part))
+        assert f"joints of the {body} alone are taken in the order 4, 2, 3, 1, 5, 6" in told
+        assert known["order of joints"].advice in told
+        assert known["order of readings"].advice not in told
+    both = words(blueprint_with(order, slice(0, 3), slice(3, 6)))
+    assert "readings are taken in the order 4, 2, 3, 1, 5, 6, or, which is the same to the data, the chains" in both
+    assert "Look at the machine" in both
+
+
+def test_an_order_of_readings_and_the_order_of_chains_are_inverse(rng):
+    """What is advised is accepted when it is done, either way."""
+    poses = campaign(rng, 24).poses
+    turned = replace(poses, readings=poses.readings[:, [1, 2, 0, 3, 4, 5]])
+    told = calibrate(ROBOT, turned).suspects[0]
+    readings, chains = (
+        [int(k) - 1 for k in each.split(", ")] for each in re.findall(r"in the order ((?:\d, ){5}\d)", told)
+    )
+    assert readings != chains
+    assert not calibrate(ROBOT, replace(turned, readings=turned.readings[:, readings])).refuted
+    assert not calibrate(blueprint_with(chains, slice(0, 3), slice(3, 6)), turned).refuted
+
+
+@pytest.mark.parametrize("larger", ["all", "positions", "orientations"])
+def test_noise_that_is_stated_too_small_accuses_no_pose(larger):
+    """Ten times: poses, legs and frames were accused with p down to 1e-7, most often from 9 or 10 poses."""
+    of = [(0.1 if larger in {"all", name} else 1.0) for name in ("positions", "orientations", "readings")]
+    named = Counter[str]()
+    for seed in range(8):
+        for n in (10, 12, 40):
+            poses = judged_poses(n, seed)
+            understated = Poses(poses.position, poses.rotation, poses.readings).with_noise(
+                of[0] * POSITION_NOISE, of[1] * ANGLE_NOISE, of[2] * READING_NOISE
+            )
+            answer = calibrate(ROBOT, understated)
+            named.update(each.mistake for each in answer.diagnosis.accusations)
+            if answer.diagnosis.accusations and n == 40:
+                factor = r"(\d+(?:\.\d+)?) times"
+                sizes = [float(each) for each in re.findall(factor, answer.diagnosis.accusations[0].words)]
+                assert all(6 < each < 16 for each in sizes), answer.diagnosis.accusations[0].words
+                assert larger == "all" or f"of {larger} about" in answer.diagnosis.accusations[0].words
+    assert set(named) <= {"stated noise", "undistinguished"}  # which names the noise too
+    assert named["stated noise"] >= 12
+
+
+def judged_poses(n, seed):
+    """Clean poses of the campaign by which the mistakes are judged."""
+    return judged_campaign(Cell("gough", "none", 1.0, n, "robot", True), np.random.default_rng(77_000 + seed)).poses
+
+
+def test_a_wrong_pose_is_named_beside_noise_that_is_stated_too_small():
+    poses = judged_poses(40, 3)
+    position = poses.position.copy()
+    position[7, 0] += 0.02
+    understated = Poses(position, poses.rotation, poses.readings).with_noise(
+        0.1 * POSITION_NOISE, 0.1 * ANGLE_NOISE, 0.1 * READING_NOISE
+    )
+    accused = calibrate(ROBOT, understated).diagnosis.accusations
+    assert [(each.mistake, each.poses) for each in accused] == [("outliers", (7,))]
 
 
 def test_a_tolerance_that_is_too_small_is_named(rng):

@@ -8,6 +8,7 @@ import signal
 import sys
 from types import FrameType
 
+STOPPED = "Stopped. Files are complete or were not written."
 TERMINATED = 143
 _AGAIN = 0.02
 """Seconds after which a signal is raised again that was lost in a callback: by then it has returned."""
@@ -21,8 +22,11 @@ def main() -> None:
         signal.signal(signal.SIGTERM, _end)
         sys.unraisablehook = _unraisable
         code = run(sys.argv[1:])
-    except KeyboardInterrupt:  # while the command was still loading
+    except KeyboardInterrupt:  # while the command was still loading, or after its last line
+        sys.stderr.write(f"{STOPPED}\n")
         code = 130
+    for number in (signal.SIGINT, signal.SIGTERM):  # all is written: what is left is to unload
+        signal.signal(number, signal.SIG_IGN)
     sys.exit(code)
 
 

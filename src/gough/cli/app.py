@@ -18,6 +18,7 @@ import typer
 from rich.text import Text
 
 import gough
+from gough.cli import STOPPED
 from gough.cli.on_demand import OnDemand
 from gough.cli.terminal import BROKEN_PIPE, console, flush, prepare_streams, say
 from gough.core.errors import GoughError, InputError, require
@@ -69,7 +70,7 @@ def run(arguments: Sequence[str]) -> int:
         if _is_broken_pipe(ended.__context__):
             return BROKEN_PIPE
         if ended.code in (_INTERRUPTED, _TERMINATED):
-            errors.print("Stopped. Files are complete or were not written.")
+            errors.print(STOPPED)
         code = ended.code if isinstance(ended.code, int) else 0 if ended.code is None else _FAULT
         if isinstance(ended.__context__, typer.Abort):  # what typer makes of an EOFError, with exit code 1
             errors.print(_fault(ended.__context__.__cause__ or ended, arguments), soft_wrap=True)
@@ -78,7 +79,7 @@ def run(arguments: Sequence[str]) -> int:
         errors.print(_in_words(error), soft_wrap=True)
         code = _BAD_INPUT
     except KeyboardInterrupt:
-        errors.print("Stopped. Files are complete or were not written.")
+        errors.print(STOPPED)
         code = _INTERRUPTED
     except BaseException as error:  # noqa: BLE001 - all others are bugs of gough; panics of libraries are no Exception
         errors.print(_fault(error, arguments), soft_wrap=True)

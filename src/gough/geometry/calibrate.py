@@ -31,7 +31,7 @@ from gough.geometry.geometric import BASE, PLATFORM, SCALE, geometric
 from gough.geometry.held_out import HeldOut, held_out, require_held_out
 from gough.geometry.nested import LEVEL, chains_of
 from gough.geometry.reading_noise import ReadingNoise, reading_noise
-from gough.geometry.results import Calibrated, ChainFit
+from gough.geometry.results import Calibrated, ChainFit, exceeds_noise
 from gough.methods import GaussMarkov, GaussNewton, Huber, RobustLeastSquares, WeightedLeastSquares, identifiability
 from gough.problem import NonlinearProblem
 from gough.region import Box, ConfidenceEllipsoid
@@ -236,6 +236,7 @@ def _diagnosed(  # noqa: PLR0917 - what a calibration knows at its end
             scale=scale,
             free=free[free < len(model.names)],
             has_scale=SCALE in problem.unknowns.names,
+            exceeds_noise=exceeds_noise(answer),
             frames=placed.bodies_sought,
         )
         diagnosis = Diagnosis((*accused, *shown.accusations), shown.n_alternatives)

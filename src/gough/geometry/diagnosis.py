@@ -20,6 +20,7 @@ from gough.geometry.mistakes.still import MISTAKE as STILL
 from gough.geometry.nested import LEVEL, SPARE, NestedTests, Test, fitted_by, whiteners
 from gough.geometry.outlying_poses import exchanged, outlying
 from gough.geometry.rigid_columns import at_base, at_platform
+from gough.geometry.understated import LargerNoise
 from gough.robots.kinematics import KinematicModel
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ _AT_ALL = 10.0
 """Errors of predicted readings, over their travel, above which a blueprint does not fit at all."""
 UNTOLD = "undistinguished"
 """Name of an accusation that leaves open which mistake of the catalogue was made."""
+UNDERSTATED = "stated noise"
+"""Name of the accusation that the noise was stated too small."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +163,7 @@ def conventions(
 
 def _convention_words(stated: Stated, mistake: Mistake, corrected: Corrected, place: int) -> str:
     """How well the blueprint predicts the readings as stated, and corrected."""
-    now, better = (_unpredicted(stated, poses) for poses in (stated.poses, corrected.poses))
+    now, better = _unpredicted(stated, stated.poses), _unpredicted(stated, corrected.poses, corrected.blueprint)
     worse = better is not None and (now is None or now > better)
     to = f" to {number(100 * better, digits=2)} % of their travel" if worse and better is not None else ""
     if place:
@@ -174,12 +177,12 @@ def _convention_words(stated: Stated, mistake: Mistake, corrected: Corrected, pl
     return f"{text} if {corrected.words}. {mistake.advice} Do not use the geometry before that."
 
 
-def _unpredicted(stated: Stated, poses: Poses) -> float | None:
+def _unpredicted(stated: Stated, poses: Poses, blueprint: Array | None = None) -> float | None:
     """Root mean square error of readings that the blueprint predicts, over their standard deviation; zeros are free.
 
     Poses of an instrument are moved to the robot's frame as the blueprint fits best, as stated and corrected alike.
     """
-    model, blueprint = stated.model, stated.blueprint
+    model, blueprint = stated.model, stated.blueprint if blueprint is None else blueprint
     at = readings_of(model, blueprint, poses) if stated.in_robot_frame else _aligned_readings(model, blueprint, poses)
     if at is None:
         return None
@@ -197,9 +200,13 @@ def effects(
     scale: float,
     free: Integers,
     has_scale: bool,
+    exceeds_noise: bool = False,
     frames: Sequence[str] = (),
 ) -> Diagnosis:
     """Errors that the residuals of a calibration show: nested alternatives at a family-wise level of 0.001.
+
+    None is accused that a larger noise than stated explains as well; noise is accused where it is too small (χ²) and
+    no alternative explains that.
 
     Args:
         model: The robot.
@@ -209,6 +216,7 @@ def effects(
         scale: Factor of measured positions.
         free: Numbers of the parameters that were estimated.
         has_scale: Whether the scale was estimated too.
+        exceeds_noise: Whether χ² rejects the noise that was stated.
         frames: Bodies whose frames were estimated too: "base", "platform".
     """
     estimated = set(free.tolist())
@@ -226,7 +234,7 @@ def effects(
     mistakes = [each for each in catalogue().values() if not (has_scale and each.name == "scale")]
     found: list[Accusation] = []
     families, count = 8, 0
-    whole = None
+    whole, doubtful = None, None
     for _ in range(_MOST):
         before, spare = tests.squares
         whole = before if whole is None else whole
@@ -241,19 +249,20 @@ def effects(
         candidates = [each for each in candidates if each.removes > least]
         if not candidates:
             break
-        testable = [each for each in candidates if spare - each.dof >= SPARE]
-        best = _likeliest(testable or candidates, tests, len(poses))
-        if len(testable) < len(candidates) and not (testable and _explains(best, tests, spare)):
+        best, doubtful = _best(candidates, tests, families)
+        is_told = best is not None and _explains(best, tests, spare)
+        if not is_told and any(spare - each.dof < SPARE for each in candidates):
             found += [] if found else [_untold(candidates, tests, spare, families)]
+            break
+        if best is None:
             break
         found.append(_accused(best, tests, theta, families))
         if best.alternative is None:
             tests = tests.without(np.array(best.poses))
         else:
-            columns = best.alternative.columns
-            if best.alternative.from_pose:
-                columns = columns * (every >= best.first)[:, None, None]
-            tests = replace(tests, added=(*tests.added, columns))
+            tests = replace(tests, added=(*tests.added, best.columns(len(poses))))
+    if exceeds_noise and is_stated and not found:
+        found += _understated(tests, doubtful)
     return Diagnosis(tuple(found), count)
 
 
@@ -261,6 +270,25 @@ def warnings(model: KinematicModel, poses: Poses) -> tuple[Accusation, ...]:
     """Poses that cannot determine the parameters, whatever their noise."""
     words = STILL.words(model, poses)
     return (Accusation(STILL.name, f"{words}. {STILL.advice}", 0.0),) if words else ()
+
+
+def _best(candidates: list[Test], tests: NestedTests, families: int) -> tuple[Test | None, Test | None]:
+    """The likeliest of those that can be tested and no larger noise explains; and of those that one does."""
+    _, spare = tests.squares
+    left = [each for each in candidates if spare - each.dof >= SPARE]
+    doubtful: Test | None = None
+    while left:
+        first = _likeliest(left, tests, len(tests.fitted.poses))
+        held = LargerNoise(tests).held(first, LEVEL / families) if tests.is_stated else first
+        if held is not None:
+            return held, doubtful
+        doubtful = doubtful or first
+        left = [each for each in left if _about(each) != _about(first)]
+    return None, doubtful
+
+
+def _about(test: Test) -> tuple[str, int | None]:
+    return test.mistake.name, None if test.alternative is None else test.alternative.chain
 
 
 def _is_possible(test: Test) -> bool:
@@ -299,11 +327,44 @@ def _untold(candidates: list[Test], tests: NestedTests, spare: int, families: in
     sure = f"p = {p:.1g}" if p > 1e-12 else "p < 1e-12"
     more = max(1, -(-(2 * tests.n - spare) // tests.n))
     words = (
-        f"The data do not fit one another ({sure}), but with so few poses they do not show which pose is wrong, or "
-        f"whether a frame moved: of {tests.rows} equations {spare} are spare, and leaving out a pose takes {tests.n}. "
-        f"Measure at least {counted(more, 'more pose')}, and look at the images or readings of these"
+        f"The data do not fit one another ({sure}), but with so few poses they do not show which pose is wrong, "
+        f"whether a frame moved, or whether the noise was stated too small: of {tests.rows} equations {spare} are "
+        f"spare, and leaving out a pose takes {tests.n}. Measure at least {counted(more, 'more pose')}, and look at "
+        "the images or readings of these"
     )
     return Accusation(UNTOLD, f"{words}.", p)
+
+
+def _understated(tests: NestedTests, doubtful: Test | None) -> list[Accusation]:
+    """Noise that is too small for the residuals, where no mistake of the catalogue explains them better."""
+    from scipy.special import chdtrc  # noqa: PLC0415 - start-up time
+
+    squares, spare = tests.squares
+    p = float(chdtrc(spare, squares)) if spare > 0 else 1.0
+    if not p < LEVEL:
+        return []
+    sure = f"p = {p:.1g}" if p > 1e-12 else "p < 1e-12"
+    noise = LargerNoise(tests).words()
+    if doubtful is not None and _explains(doubtful, tests, spare):
+        poses = tests.fitted.poses
+        single = f"{_unfit([poses.label(k) for k in doubtful.poses])}" if doubtful.poses else doubtful.mistake.title
+        words = (
+            f"The residuals are larger than the stated noise explains ({sure}). {single[0].upper()}{single[1:]}, or "
+            f"{noise}: so few poses do not show which. Measure more, some of them twice, and state how they scatter"
+        )
+        return [Accusation(UNTOLD, f"{words}.", p, poses=doubtful.poses)]
+    words = (
+        f"The residuals are larger than the stated noise explains ({sure}), and no single pose, chain or frame stands "
+        f"out: either {noise}, or the model lacks an effect. Repeat a few poses to see how they scatter, and state "
+        "that; or leave [noise] out to have it estimated"
+    )
+    return [Accusation(UNDERSTATED, f"{words}.", p)]
+
+
+def _unfit(labels: list[str]) -> str:
+    """That poses do not fit."""
+    several = len(labels) > 1
+    return f"{'Poses' if several else 'Pose'} {listed(labels)} {'do' if several else 'does'} not fit the others"
 
 
 def _accused(test: Test, tests: NestedTests, theta: Array, families: int) -> Accusation:
@@ -321,14 +382,10 @@ def _accused(test: Test, tests: NestedTests, theta: Array, families: int) -> Acc
         names = " and ".join(map(poses.label, pair))
         words = f"The readings of poses {names} are exchanged: each pose fits with those of the other ({sure})"
         return Accusation(EXCHANGED.name, f"{words}. {EXCHANGED.advice}", p, poses=pair)
-    names = (
-        listed([poses.label(k) for k in worst[:_NAMED]])
-        if len(worst) <= _NAMED
-        else (", ".join(map(poses.label, worst[:_NAMED])) + f" and {len(worst) - _NAMED} more")
-    )
+    more = [f"{len(worst) - _NAMED} more"] if len(worst) > _NAMED else []
     rms = 1e3 * float(np.sqrt((tests.residuals[worst[0]] ** 2).mean()))
     several = len(worst) > 1
-    which = f"Poses {names} do not fit the others" if several else f"Pose {names} does not fit the others"
+    which = _unfit([*(poses.label(k) for k in worst[:_NAMED]), *more])
     words = f"{which}: a closure error of {'up to ' * several}{number(rms, digits=3)} mm (rms over the chains; {sure})"
     return Accusation(test.mistake.name, f"{words}. {test.mistake.advice}", p, poses=tuple(worst))
 
@@ -365,11 +422,12 @@ def _aligned_readings(model: KinematicModel, blueprint: Array, poses: Poses) -> 
 
 
 def _evidence(stated: Stated, corrected: Corrected, *, zeros: bool = False) -> Evidence | None:
-    poses = corrected.poses
+    model, poses = stated.model, corrected.poses
+    blueprint = stated.blueprint if corrected.blueprint is None else corrected.blueprint
     try:
         if not stated.in_robot_frame:
-            poses = moved_to_robot(stated.model, stated.blueprint, poses, zeros=zeros)
-        found = evidence_of(stated.model, stated.blueprint, poses, corrected.stretch)
+            poses = moved_to_robot(model, blueprint, poses, zeros=zeros)
+        found = evidence_of(model, blueprint, poses, corrected.stretch)
     except (InputError, np.linalg.LinAlgError):
         return None
     return found

@@ -26,6 +26,8 @@ class Corrected:
     """Alternatives from which this one was chosen."""
     left_out: tuple[int, ...] = ()
     """Poses that are not among them: each counts as spread over twice the range of the readings."""
+    blueprint: Array | None = None
+    """Parameters of the blueprint, where that is corrected instead of the data."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,6 +159,28 @@ class Mistake(ABC):
     def make(self, campaign: Campaign, size: float, rng: np.random.Generator) -> Poses | None:  # noqa: ARG002
         """What is measured if the mistake is made; None where this robot's data cannot have it."""
         return None
+
+
+_LENGTHS = {"millimetres": 1e-3, "metres": 1.0, "inches": 0.0254}
+
+
+def wrong_lengths() -> Iterator[tuple[float, str]]:
+    """Factors that mend lengths in another unit than stated, and the mistake in words.
+
+    Examples:
+        >>> for factor, words in wrong_lengths():
+        ...     print(f"{factor:g}: {words}")
+        0.001: millimetres were taken for metres
+        0.0393701: millimetres were taken for inches
+        1000: metres were taken for millimetres
+        39.3701: metres were taken for inches
+        25.4: inches were taken for millimetres
+        0.0254: inches were taken for metres
+    """
+    for true, size in _LENGTHS.items():
+        for stated, taken in _LENGTHS.items():
+            if true != stated:
+                yield size / taken, f"{true} were taken for {stated}"
 
 
 def percent_error(value: float, sigma: float) -> str:

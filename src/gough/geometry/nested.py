@@ -79,6 +79,13 @@ class Test(NamedTuple):
     poses: tuple[int, ...] = ()
     """Poses that are left out."""
 
+    def columns(self, n_poses: int) -> Array:
+        """(N, chains, k): the alternative's columns at the poses where it counts."""
+        assert self.alternative is not None
+        if not self.alternative.from_pose:
+            return self.alternative.columns
+        return np.asarray(self.alternative.columns * (np.arange(n_poses) >= self.first)[:, None, None])
+
 
 def chains_of(model: KinematicModel, poses: Poses, theta: Array, *, scale: float) -> "Chains":
     """Closure errors of measured poses as lengths, and their derivatives; `scale` is a factor of positions."""
@@ -132,10 +139,10 @@ def whiteners(
     P = np.ascontiguousarray(fitted.by_pose[..., :size])
     covariances = np.zeros((1, 0, 0)) if C is None else C.reshape(-1, size, size)
     variances = np.zeros((1, n)) if s is None else (s**2).reshape(-1, n)
-    return _roots(pose_sums.spread(P, np.array(covariances), fitted.by_reading, variances)), True
+    return roots(pose_sums.spread(P, np.array(covariances), fitted.by_reading, variances)), True
 
 
-def _roots(S: Array) -> Array:
+def roots(S: Array) -> Array:
     """Inverse Cholesky factors of covariances (N, n, n)."""
     from gough.geometry import pose_sums  # noqa: PLC0415 - numba
 
@@ -161,25 +168,37 @@ def _estimated(fitted: Fitted, residuals: Array, own: Array, free: Integers, add
     mixtures = np.unique(_MIXTURES[:, : len(S)] / _MIXTURES[:, : len(S)].sum(axis=1, keepdims=True), axis=0)
     J = dense(own[rows], fitted.model.columns, len(fitted.model.names))[..., free]
     J = np.concatenate([J, *(each[rows] for each in added)], axis=2)
-    size = np.sqrt((J**2).sum(axis=(0, 1))) + 1e-300
-    spare = len(rows) * n - J.shape[2]
-    if spare < 2 * n:
+    if len(rows) * n - J.shape[2] < 2 * n:
         mixtures = np.full((1, len(S)), 1 / len(S))
     best, chosen = -np.inf, mixtures[0]
     for weights in mixtures:
-        root = _roots(sum(w * each[rows] for w, each in zip(weights, S, strict=True)))
-        W, y = (root @ (J / size)).reshape(-1, J.shape[2]), (root @ residuals[rows, :, None]).reshape(-1)
-        U, s, _ = np.linalg.svd(W, full_matrices=False)
-        seen = s > _RANK * s.max(initial=0.0)
-        left = float(y @ y - ((U[:, seen].T @ y) ** 2).sum())
-        value = (
-            float(np.log(np.diagonal(root, axis1=1, axis2=2)).sum())
-            - 0.5 * spare * np.log(max(left, 1e-300))
-            - float(np.log(s[seen]).sum())
-        )
+        root = roots(sum(w * each[rows] for w, each in zip(weights, S, strict=True)))
+        value, _, _ = restricted_likelihood(root, J, residuals[rows])
         if value > best:
             best, chosen = value, weights
-    return _roots(sum(w * each for w, each in zip(chosen, S, strict=True)))
+    return roots(sum(w * each for w, each in zip(chosen, S, strict=True)))
+
+
+def restricted_likelihood(root: Array, J: Array, residuals: Array) -> tuple[float, float, int]:
+    """Logarithm of the restricted likelihood of a covariance up to a factor, the whitened squares left, and their dof.
+
+    Args:
+        root: (N, chains, chains) whitening matrices.
+        J: (N, chains, p) derivatives by all that is estimated.
+        residuals: (N, chains) closure errors.
+    """
+    size = np.sqrt((J**2).sum(axis=(0, 1))) + 1e-300
+    W, y = (root @ (J / size)).reshape(-1, J.shape[2]), (root @ residuals[..., None]).reshape(-1)
+    U, s, _ = np.linalg.svd(W, full_matrices=False)
+    seen = s > _RANK * s.max(initial=0.0)
+    left = float(y @ y - ((U[:, seen].T @ y) ** 2).sum())
+    spare = len(y) - int(seen.sum())
+    value = (
+        float(np.log(np.diagonal(root, axis1=1, axis2=2)).sum())
+        - 0.5 * spare * float(np.log(max(left, 1e-300)))
+        - float(np.log(s[seen]).sum())
+    )
+    return value, left, spare
 
 
 def dense(own: Array, columns: Columns, p: int) -> Array:

@@ -32,7 +32,7 @@ def outlying(tests: NestedTests, families: int) -> Test | None:
         return None
     counts, lefts, rests = (np.array(each) for each in zip(*steps, strict=True))
     k, removes = spare - rests, before - lefts
-    trials = np.array([_choices(len(tests.kept), m) for m in counts.tolist()])
+    trials = np.array([choices(len(tests.kept), m) for m in counts.tolist()])
     p = np.minimum(1.0, tests.chances(removes, k, lefts, rests) * np.exp(np.minimum(trials, 600.0)))
     # twice the logarithm of the likelihood, with the deviation that is left, less what the choice costs
     unit = np.maximum(lefts / np.maximum(rests, 1), 1.0 if tests.is_stated else 1e-300)
@@ -89,27 +89,36 @@ def _standing_out(tests: NestedTests, removes: Array, dof: Integers, limit: floa
     return tests.kept[order[: fits[0] if len(fits) else len(order)]]
 
 
-def _choices(n: int, m: int) -> float:
+def choices(n: int, m: int) -> float:
     """The logarithm of the number of sets of m among n."""
     return lgamma(n + 1) - lgamma(m + 1) - lgamma(n - m + 1)
 
 
 def _confirmed(tests: NestedTests, found: Test, families: int) -> Test | None:
     """The set without poses that the calibration of the others predicts well enough."""
-    chosen = np.array(found.poses)
+    chosen = confirmed(tests, found.poses, LEVEL / families)
+    return of_poses(tests, found, chosen) if chosen else None
+
+
+def of_poses(tests: NestedTests, found: Test, poses: tuple[int, ...]) -> Test:
+    """The test of some of the poses that it is about."""
+    (left, rest), (before, spare) = tests.without(np.array(poses)).squares, tests.squares
+    return found._replace(poses=poses, removes=before - left, dof=max(spare - rest, 1), left=left)
+
+
+def confirmed(tests: NestedTests, poses: tuple[int, ...], level: float) -> tuple[int, ...]:
+    """Those of these poses that the calibration of all others does not predict, at the level for all poses together."""
+    chosen = np.array(poses)
     while len(chosen):
         clean = tests.without(chosen)
         left, rest = clean.squares
         removes = missed(clean, chosen, clean.residuals[chosen])
         chances = np.array([clean.chance(each, tests.n, left, rest) for each in removes])
-        bad = chances * len(tests.kept) * families < LEVEL
+        bad = chances * len(tests.kept) < level
         if bad.all():
-            before, spare = tests.squares
-            return found._replace(
-                poses=tuple(chosen.tolist()), removes=before - left, dof=max(spare - rest, 1), left=left
-            )
+            break
         chosen = chosen[bad]
-    return None
+    return tuple(chosen.tolist())
 
 
 def missed(clean: NestedTests, rows: Integers, residuals: Array) -> Array:

@@ -228,20 +228,17 @@ class Calibrated(CalibratedParameters, ArrayValue):
 
     @property
     def refuted(self) -> bool:
-        """Whether the residuals are larger than the stated noise explains, or the data are read wrong (p < 0.001).
+        """Whether the residuals are larger than the stated noise explains (p < 0.001), or the data are suspect.
 
         The residuals do not show all conventions: legs in another order are other legs to a calibration that starts
         from no blueprint. Such a geometry is not that of the machine.
         """
-        return bool(self.diagnosis.conventions) or self.exceeds_noise
+        return bool(self.suspects) or self.exceeds_noise
 
     @property
     def exceeds_noise(self) -> bool:
         """Whether the residuals are larger than the stated noise explains (χ², p < 0.001)."""
-        stats = self.estimate.stats
-        if not isinstance(stats, FitStats) or stats.chi_squared is None or stats.chi_squared_p is None:
-            return False
-        return stats.chi_squared > 1 and stats.chi_squared_p < 1e-3
+        return exceeds_noise(self.estimate)
 
     def predicted_sigma(self, poses: PlatformPoses) -> tuple[Array, Array]:
         """Standard deviations of predicted positions (N,) in m and orientations (N,) in rad: a map of the workspace.
@@ -279,10 +276,24 @@ class Calibrated(CalibratedParameters, ArrayValue):
     def verdicts(self) -> tuple[str, ...]:
         """Premises, suspicious data, tests of the residuals and of the prediction, in sentences."""
         check = self.validation
-        doubts = () if check is None else tuple(filter(None, (check.summary, check.words)))
+        doubts = () if check is None else tuple(filter(None, (self.improvement, check.words)))
         texts = tuple(each.words for each in self.diagnosis.effects)
         notes = (*self.estimate.notes, *self.scarcity)
         return (*self.premises, *self.poses.notes, *self.suspects, *texts, *notes, *doubts)
+
+    @property
+    def improvement(self) -> str:
+        """How the prediction of the validation poses changes, and what that shows; empty without such poses."""
+        if self.validation is None:
+            return ""
+        if self.suspects:
+            return (
+                f"{self.validation.summary} This does not confirm the geometry: the validation poses are read in the "
+                "same way as the others."
+            )
+        if self.exceeds_noise and self.validation.is_better:
+            return f"{self.validation.summary} The residuals are refuted all the same."
+        return self.validation.summary
 
     @property
     def scarcity(self) -> tuple[str, ...]:
@@ -381,6 +392,14 @@ class Calibrated(CalibratedParameters, ArrayValue):
             else [{"what": what, "before": b, "after": a} for what, b, a in self.validation.rows()],
             "estimate": self.estimate.to_dict(),
         }
+
+
+def exceeds_noise(estimate: Estimate) -> bool:
+    """Whether residuals are larger than the stated noise explains (χ², p < 0.001)."""
+    stats = estimate.stats
+    if not isinstance(stats, FitStats) or stats.chi_squared is None or stats.chi_squared_p is None:
+        return False
+    return stats.chi_squared > 1 and stats.chi_squared_p < 1e-3
 
 
 def machine_data(calibrated: Calibrated) -> dict[str, Any] | None:

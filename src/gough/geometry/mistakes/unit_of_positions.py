@@ -6,19 +6,22 @@ from dataclasses import replace
 import numpy as np
 
 from gough.data import Poses
-from gough.geometry.mistake import Campaign, Corrected, Mistake, Stated
+from gough.geometry.mistake import Campaign, Corrected, Mistake, Stated, wrong_lengths
 
 
 class UnitOfPositions(Mistake):
-    """Millimetres for metres, or the reverse."""
+    """Millimetres or inches for metres, or the reverse."""
 
     name = "unit of positions"
     title = "a wrong unit of the positions"
-    advice = "State the unit of the positions in the head of their columns or in [poses] units."
+    advice = (
+        "State the unit of the positions in the head of their columns or in [poses] units, and that of the blueprint's "
+        'lengths with them, as in "140 mm".'
+    )
 
     def corrected(self, stated: Stated) -> Iterator[Corrected]:
         """In the other unit."""
-        for factor, words in ((1e-3, "millimetres were taken for metres"), (1e3, "metres were taken for millimetres")):
+        for factor, words in wrong_lengths():
             C, common = stated.poses.covariance, stated.poses.common
             if C is not None:
                 scale = np.repeat([factor, 1.0], 3)[: C.shape[-1]]
@@ -28,7 +31,9 @@ class UnitOfPositions(Mistake):
             yield Corrected(poses, f"{words} in the positions")
             if stated.model.reading_unit == "m":
                 both = replace(poses, readings=poses.readings * factor)
-                yield Corrected(both, f"{words} in positions and readings, or the reverse in the blueprint", factor)
+                true, _, stated_unit = words.partition(" were taken for ")
+                reverse = f"{stated_unit} for {true} in the blueprint"
+                yield Corrected(both, f"{words} in positions and readings, or {reverse}", factor)
 
     def make(self, campaign: Campaign, size: float, rng: np.random.Generator) -> Poses:  # noqa: ARG002
         """Millimetres are read as metres."""

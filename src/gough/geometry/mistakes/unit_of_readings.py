@@ -6,9 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from gough.data import Poses
-from gough.geometry.mistake import Campaign, Corrected, Mistake, Stated
+from gough.geometry.mistake import Campaign, Corrected, Mistake, Stated, wrong_lengths
 
-_LENGTHS = ((1e-3, "millimetres were taken for metres"), (1e3, "metres were taken for millimetres"))
 _ANGLES = (
     (np.pi / 180, "degrees were taken for radians"),
     (180 / np.pi, "radians were taken for degrees"),
@@ -17,7 +16,7 @@ _ANGLES = (
 
 
 class UnitOfReadings(Mistake):
-    """Millimetres for metres, degrees for radians, or the reverse."""
+    """Millimetres or inches for metres, degrees for radians, or the reverse."""
 
     name = "unit of readings"
     title = "a wrong unit of the readings"
@@ -25,7 +24,7 @@ class UnitOfReadings(Mistake):
 
     def corrected(self, stated: Stated) -> Iterator[Corrected]:
         """In the other units of the same quantity."""
-        factors = {"m": _LENGTHS, "rad": _ANGLES}.get(stated.model.reading_unit, ())
+        factors = {"m": tuple(wrong_lengths()), "rad": _ANGLES}.get(stated.model.reading_unit, ())
         for factor, words in factors:
             poses = replace(stated.poses, readings=stated.poses.readings * factor)
             yield Corrected(poses, f"{words} in the readings", stretch=factor)

@@ -175,12 +175,13 @@ def _verdicts(calibrated: Calibrated, against: Sequence[str]) -> list[Verdict]:
     first = headline(calibrated)
     verdicts = [Verdict(text, "bad", premise) for text in calibrated.premises]
     verdicts.append(replace(first, text=" ".join([first.text, *calibrated.estimate.notes])))
+    correct = "Correct the file or the study accordingly, then calibrate again."
+    verdicts += [Verdict(text, "bad", correct) for text in calibrated.suspects]
     if calibrated.validation is not None:
-        verdicts.append(_improvement(calibrated.validation))
+        verdicts.append(_improvement(calibrated, calibrated.validation))
     texts = calibrated.verdicts
     for some, kind, step in (
         (calibrated.poses.notes, "plain", "Compare this repeatability with the data sheet of the instrument."),
-        (calibrated.suspects, "bad", "Correct the file or the study accordingly, then calibrate again."),
         (
             [each.words for each in calibrated.diagnosis.effects],
             "bad",
@@ -198,13 +199,20 @@ def _verdicts(calibrated: Calibrated, against: Sequence[str]) -> list[Verdict]:
     return verdicts
 
 
-def _improvement(check: HeldOut) -> Verdict:
+def _improvement(calibrated: Calibrated, check: HeldOut) -> Verdict:
+    """What the validation poses show; nothing in favor of a geometry that the other verdicts refute."""
+    text = calibrated.improvement
+    if calibrated.suspects:
+        return Verdict(text, "plain", "Use no number below before the verdict above is resolved.")
     if check.is_better is None:
-        return Verdict(check.summary, "plain", "Compare this error with what the task needs.")
+        return Verdict(text, "plain", "Compare this error with what the task needs.")
+    if check.is_better and calibrated.refuted:
+        step = "Find what the residuals show first; until then the calibrated parameters are only the better guess."
+        return Verdict(text, "plain", step)
     if check.is_better:
-        return Verdict(check.summary, "good", "Use the calibrated parameters instead of the blueprint's.")
+        return Verdict(text, "good", "Use the calibrated parameters instead of the blueprint's.")
     step = "Keep the blueprint's parameters; measure more poses, or state the noise, first."
-    return Verdict(check.summary, "bad", step)
+    return Verdict(text, "bad", step)
 
 
 def _cards(calibrated: Calibrated, legs: Sequence[ChainFinding]) -> tuple[tuple[str, str], ...]:
