@@ -1,5 +1,7 @@
 """New studies: of single recordings for every robot, of repeats where the recordings repeat."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from gough.data import Recording, write_recording
 from gough.data.periodicity import is_one_motion, period_of
 from gough.papers.new_study import repetition, write_new_study
 from gough.robots import ROBOTS
-from gough.studies import IdentificationStudy
+from gough.studies import DesignStudy, IdentificationStudy
 from gough.studies.mechanism_file import Stated
 from gough.studies.mechanism_text import mechanism_text
 from tests.studies.test_urdf_and_mjcf import ARM, CLOSED, FIVE_BAR, MOTORS
@@ -48,6 +50,20 @@ def test_every_family_has_a_study_of_single_recordings(tmp_path, family):
     study = IdentificationStudy.read(tmp_path / "new" / "study.toml")
     assert study.table.repeats is None
     assert study.premises == ()
+
+
+@pytest.mark.parametrize("family", [*ROBOTS])
+def test_every_family_has_a_design_at_hand(tmp_path, family):
+    """What is commented out is what `gough design` takes."""
+    write_new_study(tmp_path / "new", family)
+    path = tmp_path / "new" / "study.toml"
+    before, head, after = path.read_text().partition("[design]")
+    path.write_text(
+        before.removesuffix("# ") + re.sub(r"(?m)^# (?=\[|\w+ = )", "", head + after).replace("sigma =", "# sigma =")
+    )
+    problem = DesignStudy.read(path).problem
+    assert problem.limits.margin == 0.5
+    assert problem.limits.speeds is not None
 
 
 def recording(path, q, rate=100.0):

@@ -23,10 +23,23 @@ duration = "20 s"
 starts = 3
 # sigma = 1.0          # standard deviation of the efforts ({effort_unit}): one number, one each, or a covariance
 
-[design.limits]        # in addition to the limits of the mechanism
+[design.limits]        # in addition to those of the mechanism; speeds and efforts are needed where it states none
 # speeds = "1 {speed}"
 # efforts = "200 {effort_unit}"
 margin = 0.5           # least distance to singularity, as a share of that at home
+"""
+_DESIGN_EXAMPLE = """\
+# [design]             # example: what `gough design study.toml` needs to optimize the motion to record
+# harmonics = 5
+# frequency = [0.2, 0.5]  # Hz: the least and the greatest
+# rate = "500 Hz"
+# duration = "20 s"
+# starts = 3
+{home}
+# [design.limits]      # example: what the actuators can do
+# speeds = "10 {speed}"
+# efforts = "40 {effort_unit}"
+# margin = 0.5         # least distance to singularity, as a share of that at home
 """
 _VOLTAGES = """\
 [efforts]
@@ -227,12 +240,14 @@ def study_text(
         known=", ".join(METHODS.keyed()),
         name=model.name,
         clearance=CLEARANCE,
-        design="" if voltages else f"\n{_design(model)}",
+        design=f"\n{_design(model, _DESIGN_EXAMPLE if voltages else _DESIGN)}",
     )
 
 
-def _design(of: DynamicModel) -> str:
-    return _DESIGN.format(speed=f"{of.coordinate_units[0]}/s", effort_unit=of.effort_units[0])
+def _design(of: DynamicModel, text: str = _DESIGN) -> str:
+    angles = ", ".join('"0 deg"' if unit == "rad" else '"0 mm"' for unit in of.coordinate_units)
+    home = "" if hasattr(of, "home") else f"# home = [{angles}]  # example: positions of the actuators to move about\n"
+    return text.format(home=home, speed=f"{of.coordinate_units[0]}/s", effort_unit=of.effort_units[0])
 
 
 def _key(name: str) -> str:
