@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +45,19 @@ def refused(study: Path, capsys) -> str:
     assert "Traceback" not in shown.err
     assert sorted(study.parent.iterdir()) == before
     return " ".join(shown.err.split())
+
+
+def test_a_dropout_is_in_the_first_sentence_and_in_the_json(study, capsys):
+    before = read_recording(study.parent / "recording.csv")
+    samples = np.array(before.samples)
+    samples[1500:2000, 0] = samples[1500, 0]
+    write_recording(study.parent / "recording.csv", replace(before, samples=samples), overwrite=True)
+    run(["identify", str(study), "--json"])
+    verdict = json.loads(capsys.readouterr().out)["verdict"]
+    (dropout,) = verdict["dropouts"]
+    assert (Path(dropout["source"]).name, dropout["channel"], dropout["kind"]) == ("recording.csv", "q1", "held")
+    assert (dropout["row"], dropout["is_left_out"]) == (1501, False)
+    assert dropout["words"] in verdict["headline"]
 
 
 def test_from_a_new_study_to_a_report(study, capsys, monkeypatch):

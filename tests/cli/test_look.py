@@ -88,6 +88,16 @@ def test_a_position_that_stops_within_one_sample_is_told(tmp_path, capsys):
     assert said in " ".join(capsys.readouterr().out.split())
 
 
+def test_positions_that_are_too_large_for_radians_are_suspected_of_degrees(tmp_path, capsys):
+    rows = "".join(f"{k / 500},{90 * math.sin(k / 100):.4f},{math.sin(k / 90):.4f},{k % 5}\n" for k in range(600))
+    (tmp_path / "run.csv").write_text(f"time,q1,q2,tau1\n{rows}")
+    assert run(["look", str(tmp_path / "run.csv")]) == 0
+    shown = capsys.readouterr().out
+    assert tomllib.loads(shown[shown.index("[data]") :])["data"]["units"] == {"q1": "deg"}
+    assert "Column 'q1' states no unit and reaches 90.00: an angle in degrees, or a length in mm?" in shown
+    assert "Column 'q2'" not in shown
+
+
 @pytest.mark.parametrize(("name", "unit"), [("I1", "A"), ("V1", "V"), ("motor.current", "A")])
 def test_names_tell_voltages_and_currents_where_units_do_not(name, unit, tmp_path, capsys):
     rows = "".join(f"{k / 500},{k % 7},{k % 5}\n" for k in range(100))

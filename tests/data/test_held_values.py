@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gough.data import Decimate, Differentiate, LowPass, MaskWhere, Recording, Trim, prepare
+from gough.data import Decimate, Differentiate, DropMissing, LowPass, MaskWhere, Recording, Trim, prepare
 from gough.data.held_values import held_value
 
 COUNT = 2 * np.pi / 20_000
@@ -83,12 +83,25 @@ def stuck_recording():
 def test_a_recording_remarks_on_it_and_says_what_to_do():
     (remark,) = stuck_recording().remarks
     assert remark.startswith("channel 'q1' holds -0.1744 rad for 2.800 s from row 3201 on, though it moved at 2.969")
+    assert len(remark) < 250
     assert 'mask = [{channel = "time", lower = 3.2, upper = 6, within = "0.15 s"}]' in remark
     steps = (LowPass(20.0), Differentiate(), Trim())
     assert remark in prepare(stuck_recording(), ["q1"], ["tau1"], steps).account[0].remarks
+    seen = prepare(stuck_recording(), ["q1"], ["tau1"], steps).dropouts
+    assert [(each.channel, each.kind, each.row, each.is_left_out) for each in seen] == [("q1", "held", 3201, False)]
     masked = prepare(stuck_recording(), ["q1"], ["tau1"], (*steps, MaskWhere("time", 3.2, 6.0)))
+    assert [each.is_left_out for each in masked.dropouts] == [True]
     assert not masked.account[0].remarks
     assert not Recording(["tau1"], ["N·m"], stuck_recording().samples[:, :1], RATE).remarks  # efforts may jump
+
+
+def test_missing_samples_are_a_dropout_that_is_left_out():
+    whole = stuck_recording()
+    samples = np.array(whole.samples[:3000])
+    samples[1000:1200, 1] = np.nan
+    steps = (DropMissing(), LowPass(20.0), Differentiate(), Trim())
+    (seen,) = prepare(Recording(whole.names, whole.units, samples, RATE), ["q1"], ["tau1"], steps).dropouts
+    assert (seen.channel, seen.kind, seen.row, seen.duration, seen.is_left_out) == ("tau1", "missing", 1001, 0.2, True)
 
 
 def test_positions_that_no_row_sees_need_not_be_reachable():

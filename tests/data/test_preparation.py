@@ -73,7 +73,7 @@ def test_the_account_is_printed():
     assert [line.split("  ")[0] for line in lines[3:10]] == [
         "swing-3.csv",
         "DropMissing()",
-        "EffortFromVoltage(gain=1.5)",
+        "EffortFromDriveSignal(gain=1.5)",
         "LowPass(cutoff=20.0)",
         "Differentiate()",
         "Trim()",

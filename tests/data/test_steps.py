@@ -12,7 +12,7 @@ from gough.data import (
     Decimate,
     Differentiate,
     DropMissing,
-    EffortFromVoltage,
+    EffortFromDriveSignal,
     LowPass,
     MaskReversals,
     MaskWhere,
@@ -66,26 +66,26 @@ def test_the_default_preparation_gives_the_motion_that_was():
 
 def test_gains_turn_currents_into_efforts():
     milliamperes = replace(RECORDING, units=("rad", "rad", "mA", "mA", "N"))
-    motion = prepared(EffortFromVoltage(2.0), Differentiate(), recording=milliamperes)
+    motion = prepared(EffortFromDriveSignal(2.0), Differentiate(), recording=milliamperes)
     assert motion.efforts == pytest.approx(2e-3 * SAMPLES[1:-1, 2:4])
     assert "efforts are currents times 2 N·m/A" in str(motion)
     mixed = replace(RECORDING, units=("rad", "rad", "A", "V", "N"))
-    refused = refusal(EffortFromVoltage(2.0), recording=mixed)
+    refused = refusal(EffortFromDriveSignal(2.0), recording=mixed)
     assert "channel 'V2' is in V, not currents in A as another channel is" in refused
 
 
 def test_gains_turn_volts_into_efforts():
-    one, each = (prepared(EffortFromVoltage(g), Differentiate()) for g in (2.0, (2.0, -3.0)))
+    one, each = (prepared(EffortFromDriveSignal(g), Differentiate()) for g in (2.0, (2.0, -3.0)))
     assert np.array_equal(one.efforts, 2 * SAMPLES[1:-1, 2:4])
     assert np.array_equal(each.efforts, [2, -3] * SAMPLES[1:-1, 2:4])
     assert "efforts are voltages times 2, -3 N·m/V" in str(each)
     unstated = replace(RECORDING, units=("rad", "rad", "", "V", "N"))
     assert "no unit was stated: taken as V" in str(
-        prepared(EffortFromVoltage(2.0), Differentiate(), recording=unstated)
+        prepared(EffortFromDriveSignal(2.0), Differentiate(), recording=unstated)
     )
     newtons = replace(RECORDING, units=("rad", "rad", "N", "N", "N"))
-    assert "channel 'V1' is in N, not in volts or amperes" in refusal(EffortFromVoltage(2.0), recording=newtons)
-    assert "3 gains do not fit 2 actuators (motor 1, motor 2)" in refusal(EffortFromVoltage((1.0, 2.0, 3.0)))
+    assert "channel 'V1' is in N, not in volts or amperes" in refusal(EffortFromDriveSignal(2.0), recording=newtons)
+    assert "3 gains do not fit 2 actuators (motor 1, motor 2)" in refusal(EffortFromDriveSignal((1.0, 2.0, 3.0)))
 
 
 def test_lost_samples_mask_their_rows_and_a_margin():
@@ -254,9 +254,9 @@ def re_any(message: str) -> bool:
         (lambda: MaskReversals(speed=-0.1), "speed must be a number ≥ 0, but is -0.1"),
         (lambda: MaskReversals(within=np.inf), "within must be a number ≥ 0, but is inf"),
         (lambda: MaskWhere("V1", 2.0, 1.0), "lower 2.0 must not exceed upper 1.0"),
-        (lambda: EffortFromVoltage(0.0), "a gain is a finite number other than 0, but 0.0 was given"),
-        (lambda: EffortFromVoltage(()), "a gain is a finite number other than 0"),
-        (lambda: EffortFromVoltage(1.0, unit="mNm"), "efforts are in SI units, not in 'mNm'"),
+        (lambda: EffortFromDriveSignal(0.0), "a gain is a finite number other than 0, but 0.0 was given"),
+        (lambda: EffortFromDriveSignal(()), "a gain is a finite number other than 0"),
+        (lambda: EffortFromDriveSignal(1.0, unit="mNm"), "efforts are in SI units, not in 'mNm'"),
         (lambda: DropMissing(margin=-1.0), "margin must be a number ≥ 0, but is -1.0"),
     ],
 )

@@ -68,9 +68,16 @@ def test_torques_that_are_held_between_samples_are_not_judged(held):
     of = experiment("five-bar")
     rng = np.random.default_rng(4)
     noise = np.repeat(rng.normal(0, SIGMA, (len(of.q) // held, 2)), held, axis=0)
-    sign = level_of(of.measured(rng, sigma=0.0, extra=noise)).sign
-    assert not sign.against
-    assert any("not white" in sentence for sentence in sign.sentences)
+    motion = of.measured(rng, sigma=0.0, extra=noise)
+    level = level_of(motion)
+    assert not level.sign.against
+    assert any("not white" in sentence for sentence in level.sign.sentences)
+    assert not level.is_known
+    assert level.to_dict()["p"] is None
+    assert [row[-2] for row in level.table().texts] == ["—", "—"]
+    answer = identify(of.robot, motion, methods=["weighted"])
+    assert "noise level" not in [sign.about for sign in answer.verdict.signs]  # no test beside "nothing is concluded"
+    assert "noise level" in answer.verdict.missing
 
 
 def test_a_stated_sigma_is_refuted_or_not_and_decides_the_answer():

@@ -131,7 +131,7 @@ def test_a_model_that_is_not_defined_is_named_by_the_row_of_the_file(motion):
         ({"coordinate_units": ("", "rad")}, "the unit of 'q1' is not stated: five-bar needs rad; state it in units="),
         (
             {"effort_units": ("N·m", "V")},
-            "'motor 2' is measured in V, but five-bar needs N·m: EffortFromVoltage(gain) makes volts or amperes",
+            "'motor 2' is measured in V, but five-bar needs N·m: EffortFromDriveSignal(gain) makes volts or amperes",
         ),
         ({"effort_units": ("N", "N·m")}, "'motor 1' is measured in N, but five-bar needs N·m"),
         ({"kept": np.zeros((60, 2), dtype=bool)}, "every row of the motion is masked"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gough import InputError
-from gough.data import EffortFromVoltage, Recording
+from gough.data import EffortFromDriveSignal, Recording
 from gough.dynamics import RepeatedMotion, periods, runs
 
 
@@ -17,7 +17,7 @@ def recording(n=1000, rate=100.0, **changes):
 
 def test_periods_are_cut_and_converted():
     motion = periods(
-        recording(1050), ["angle"], ["V"], period=2.0, amplifier=EffortFromVoltage(2.0), actuators=["motor 1"]
+        recording(1050), ["angle"], ["V"], period=2.0, amplifier=EffortFromDriveSignal(2.0), actuators=["motor 1"]
     )
     assert motion.q.shape == (4, 200, 1)
     assert motion.coordinate_units == ("rad",)
@@ -46,7 +46,7 @@ def test_what_does_not_fit_is_refused():
     with pytest.raises(InputError, match="no channel 'torque'"):
         periods(recording(), ["angle"], ["torque"], period=2.0)
     with pytest.raises(InputError, match="3 gains do not fit 1"):
-        periods(recording(), ["angle"], ["V"], period=2.0, amplifier=EffortFromVoltage((1.0, 2.0, 3.0)))
+        periods(recording(), ["angle"], ["V"], period=2.0, amplifier=EffortFromDriveSignal((1.0, 2.0, 3.0)))
     names = {"coordinates": ["q"], "coordinate_units": ["rad"], "actuators": ["m"], "effort_units": ["N·m"]}
     with pytest.raises(InputError, match="both are recorded together"):
         RepeatedMotion(10.0, np.zeros((2, 5, 1)), np.zeros((2, 6, 1)), **names)

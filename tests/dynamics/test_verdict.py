@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from gough.core.errors import InputError
-from gough.data import MeasuredMotion, Recording, default_steps, prepare
+from gough.data import Dropout, MeasuredMotion, Recording, default_steps, prepare
 from gough.dynamics import Finding, Sign, causes_of, identify, verdict_of, with_effects
+from gough.dynamics.causes import larger_variants
 from gough.dynamics.effect_rows import found_by_blocks
 from gough.dynamics.effects import catalogue
 from gough.dynamics.recorded import recorded
@@ -35,11 +36,13 @@ def torques(motion, parameters=ROBOT.nominal):
     return efforts(ROBOT, parameters, motion.q, motion.dq, motion.ddq)
 
 
-def measured(q, torque, seed: int) -> MeasuredMotion:
+def measured(q, torque, seed: int, held: slice = slice(0)) -> MeasuredMotion:
+    """A recording, prepared; motor 2 repeats a position in some samples."""
     rng = np.random.default_rng(seed)
     noisy = torque + NOISE * rng.normal(size=torque.shape)
     names = ["q1", "q2", "q3", "tau1", "tau2", "tau3"]
     samples = np.hstack([q + 1e-6 * rng.normal(size=q.shape), noisy])
+    samples[held, 1] = samples[held, 1][:1]
     recording = Recording(names, ["rad"] * 3 + ["N·m"] * 3, samples, rate=RATE)
     channels = dict(zip(ROBOT.coordinates, names[:3], strict=True)), dict(zip(ROBOT.actuators, names[3:], strict=True))
     return prepare(recording, *channels, default_steps(RATE))
@@ -185,6 +188,32 @@ def test_a_mistake_that_explains_the_data_takes_the_place_of_a_cause(motion):
     assert verdict.headline == f"The model is NOT ADEQUATE; a mistake in the data is likely. {sentence}"
     assert [label for label, _ in verdict.outline] == ["Finding", "Intervals"]
     assert verdict_of(None, causes, ()).cause is causes.likeliest
+
+
+def test_a_dropout_is_named_first_and_no_effect_that_it_imitates(motion):
+    data = measured(motion.q, torques(motion), 1, held=slice(4000, 4400))
+    verdict = identify(ROBOT, data, methods=["least squares"]).verdict
+    assert verdict.finding is Finding.INADEQUATE
+    assert verdict.headline == (
+        "The model is NOT ADEQUATE; a dropout in the data is the likely cause: channel 'q2' of the recording drops out "
+        "(it holds its value for 0.8000 s from row 4001 on)."
+    )
+    assert verdict.text.startswith(verdict.headline)
+    assert (verdict.cause, verdict.likely) == (None, "")
+    assert [label for label, _ in verdict.outline] == ["Finding", "What to do", "Intervals"]
+
+
+def test_the_headline_tells_of_a_dropout_that_no_test_sees_and_of_none_that_is_left_out():
+    seen, left_out = (Dropout("a.csv", "q1", "held", 7, 0.1, 0.5, is_left_out=each) for each in (False, True))
+    fine = Sign("one", against=False)
+    assert verdict_of(None, None, (fine,), dropouts=[left_out]).headline == verdict_of(None, None, (fine,)).headline
+    told = verdict_of(None, None, (fine,), dropouts=[seen]).headline
+    assert told.startswith("The model is ADEQUATE: none of the tests rejects it, although channel 'q1' of a.csv drops")
+
+
+def test_a_larger_variant_is_named_by_all_that_it_adds():
+    titles = [each.title for each in larger_variants(Delta(variant="common"))]
+    assert titles == ["differences between the chains", "differences between the chains and the inertia of the rods"]
 
 
 def test_the_outline_has_finding_size_and_advice_by_label(motion):

@@ -78,7 +78,7 @@ STEPS = table(
     ["step", "what it did", "rows that remain"],
     [
         [
-            "EffortFromVoltage(gain=(20.17, 20.45, 20.26, 19.23))",
+            "EffortFromDriveSignal(gain=(20.17, 20.45, 20.26, 19.23))",
             "efforts are voltages times the gains stated above",
             "800",
         ]

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from gough import InputError, LinearProblem, Unknowns, estimate
-from gough.data import Decimate, Differentiate, EffortFromVoltage, LowPass, MaskReversals, Trim, prepare
+from gough.data import Decimate, Differentiate, EffortFromDriveSignal, LowPass, MaskReversals, Trim, prepare
 from gough.dynamics import recorded
 from gough.methods import InstrumentalVariables, WeightedLeastSquares
 from gough.robots import H4
 from gough.simulate import Instruments, SimulatedInstruments, h4
 
 STEPS = (
-    EffortFromVoltage(1.5),
+    EffortFromDriveSignal(1.5),
     LowPass(80.0),
     Differentiate(),
     MaskReversals(0.5, 0.05),

@@ -52,10 +52,11 @@ def test_every_family_has_a_study_of_single_recordings(tmp_path, family):
     assert study.premises == ()
 
 
+@pytest.mark.parametrize("repeats", [False, True])
 @pytest.mark.parametrize("family", [*ROBOTS])
-def test_every_family_has_a_design_at_hand(tmp_path, family):
+def test_every_family_has_a_design_at_hand(tmp_path, family, repeats):
     """What is commented out is what `gough design` takes."""
-    write_new_study(tmp_path / "new", family)
+    write_new_study(tmp_path / "new", family, repeats=repeats)
     path = tmp_path / "new" / "study.toml"
     before, head, after = path.read_text().partition("[design]")
     path.write_text(

@@ -209,9 +209,9 @@ def written(value: Any, digits: int | None = None) -> str:
         >>> from gough.methods import GaussMarkov
         >>> written(GaussMarkov()), written(GaussMarkov(level=0.99))
         ('GaussMarkov()', 'GaussMarkov(level=0.99)')
-        >>> from gough.data import EffortFromVoltage
-        >>> written(EffortFromVoltage((20.168964840911322, 2.5)), digits=4)
-        'EffortFromVoltage(gain=(20.17, 2.5))'
+        >>> from gough.data import EffortFromDriveSignal
+        >>> written(EffortFromDriveSignal((20.168964840911322, 2.5)), digits=4)
+        'EffortFromDriveSignal(gain=(20.17, 2.5))'
     """
     if not is_dataclass(value):
         return _short(value, digits)

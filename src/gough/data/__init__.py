@@ -2,7 +2,7 @@
 
 from gough.data.filters import advised_cutoff
 from gough.data.klipper import KlipperDelta, klipper_block, read_klipper
-from gough.data.motion import ClockErrors, FullRate, MeasuredMotion, StepReport
+from gough.data.motion import ClockErrors, Dropout, FullRate, MeasuredMotion, StepReport
 from gough.data.pose_files import read_poses, write_poses
 from gough.data.poses import Poses, Repeatability, averaged
 from gough.data.preparation import prepare
@@ -14,7 +14,7 @@ from gough.data.steps import (
     Decimate,
     Differentiate,
     DropMissing,
-    EffortFromVoltage,
+    EffortFromDriveSignal,
     LowPass,
     MaskReversals,
     MaskWhere,
@@ -28,7 +28,8 @@ __all__ = [
     "Decimate",
     "Differentiate",
     "DropMissing",
-    "EffortFromVoltage",
+    "Dropout",
+    "EffortFromDriveSignal",
     "FullRate",
     "KlipperDelta",
     "LowPass",

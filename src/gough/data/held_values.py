@@ -1,4 +1,4 @@
-"""Positions that stop from one sample to the next: a sensor or a bus that repeats its last value."""
+"""Stretches without measurements: positions that a sensor or a bus repeats, and samples that it leaves out."""
 
 from math import ceil
 from typing import NamedTuple
@@ -37,7 +37,7 @@ class HeldValue(NamedTuple):
     def in_words(self, unit: str) -> str:
         """What cannot be a motion."""
         if self.speed:
-            return f"though it moved at {number(self.speed)} {unit or 'units'}/s until the sample before"
+            return f"though it moved at {number(self.speed)} {unit or 'units'}/s before"
         return f"and then jumps by {number(self.jump)}{f' {unit}' if unit else ''} within one sample"
 
 
@@ -73,6 +73,25 @@ def held_value(channel: Array, rate: float) -> HeldValue | None:
         if speed or jump > _JUMPS * max(usual, resolution):
             return HeldValue(first, length, float(channel[first]), speed, jump)
     return None
+
+
+def longest_missing(channel: Array, rate: float) -> tuple[int, int] | None:
+    """First sample and length of the longest stretch of missing samples that lasts as long as a dropout; None without.
+
+    Examples:
+        >>> longest_missing(np.where(abs(np.arange(1000) - 500) < 50, np.nan, 1.0), 1000.0)
+        (451, 99)
+        >>> longest_missing(np.zeros(1000), 1000.0)
+    """
+    missing = np.isnan(channel)
+    if not missing.any():
+        return None
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], missing, [False]]).astype(np.int8)))
+    firsts, lengths = edges[::2], edges[1::2] - edges[::2]
+    longest = int(lengths.argmax())
+    if lengths[longest] < max(_LEAST * rate, 2):
+        return None
+    return int(firsts[longest]), int(lengths[longest])
 
 
 def _speed_until(channel: Array, first: int, before: int, resolution: float) -> float:

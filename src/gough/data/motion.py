@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from pathlib import PurePath
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from gough.core.arguments import instance
 from gough.core.arrays import Array, ArrayValue, Integers, Mask, array, first_not_finite
 from gough.core.errors import require
 from gough.core.tables import Cell, Table, table
+from gough.core.text import number
 from gough.data.measurement_noise import Band, ChannelNoise
 
 
@@ -33,9 +35,41 @@ class StepReport:
     """Number of rows (samples × actuators, without those masked) after it."""
     remarks: tuple[str, ...] = ()
     """What looks odd in a recording, see `Recording.remarks`."""
+    dropouts: tuple["Dropout", ...] = ()
+    """Stretches of a recording without measurements."""
 
     def __str__(self) -> str:
         return f"{self.step}: {self.did}; {self.rows} rows remain"
+
+
+class Dropout(NamedTuple):
+    """A stretch of a channel without measurements: samples are missing, or repeat one value while it must have moved.
+
+    Examples:
+        >>> Dropout("robot/run.csv", "q1", "held", 3201, 3.2, 2.8, is_left_out=False).words
+        "channel 'q1' of run.csv drops out (it holds its value for 2.800 s from row 3201 on)"
+    """
+
+    source: str
+    """The recording."""
+    channel: str
+    kind: str
+    """What the file has instead: "held" (one value) or "missing" (none)."""
+    row: int
+    """First row of the stretch."""
+    begin: float
+    """Its instant, in seconds."""
+    duration: float
+    """In seconds."""
+    is_left_out: bool
+    """Whether no row of the stretch takes part."""
+
+    @property
+    def words(self) -> str:
+        """As a clause."""
+        what = "it holds its value" if self.kind == "held" else "samples are missing"
+        where = f"channel '{self.channel}' of {PurePath(self.source).name}"
+        return f"{where} drops out ({what} for {number(self.duration)} s from row {self.row} on)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,9 +335,9 @@ class MeasuredMotion(ArrayValue):
         require(len(motions) > 0, "there is no motion to concatenate")
         first = motions[0]
         for field in ("rate", "coordinates", "coordinate_units", "actuators", "effort_units"):
-            for number, other in enumerate(motions[1:], start=2):
+            for count, other in enumerate(motions[1:], start=2):
                 here, there = getattr(first, field), getattr(other, field)
-                require(here == there, f"motions 1 and {number} differ in {field}: {here} and {there}")
+                require(here == there, f"motions 1 and {count} differ in {field}: {here} and {there}")
         positions, begin = [], 0
         for motion in motions:
             places: Integers = np.asarray(motion.positions)
@@ -322,6 +356,11 @@ class MeasuredMotion(ArrayValue):
         lengths = [motion.n_samples for motion in motions]
         parts["clock_errors"] = ClockErrors.concatenate([motion.clock_errors for motion in motions], lengths)
         return replace(first, **parts, positions=np.concatenate(positions))
+
+    @property
+    def dropouts(self) -> tuple[Dropout, ...]:
+        """Stretches of the recordings without measurements, left out or not."""
+        return tuple(each for line in self.account for each in line.dropouts)
 
     def account_table(self) -> Table:
         """Steps of the preparation, and the rows that remain after each."""

@@ -17,6 +17,7 @@ from gough.data.channel_groups import GroupedSource, GroupSource
 from gough.data.formats import opened, opened_recording
 from gough.data.held_values import held_value
 from gough.data.pose_columns import MeasuredTarget, calibration_proposal, measured_targets
+from gough.data.recording import MOST_TURNS
 from gough.data.sources import Source, is_unit, split_head
 from gough.data.times import Stamps, TimeColumn, longest_step, seconds_of
 
@@ -254,6 +255,7 @@ def _of_group(path: Path, source: GroupSource) -> GroupOverview:
         time = next((head for head in group.heads if _is_time(head)), "")
     channels = tuple(_channel(head, column) for head, column in zip(group.heads, samples.T, strict=True))
     remarks += tuple(_on_held(head, column, clock) for head, column in zip(group.heads, samples.T, strict=True))
+    remarks += tuple(map(_on_unit, channels))
     return GroupOverview(group.name, group.kind, len(samples), time, clock, channels, tuple(filter(None, remarks)))
 
 
@@ -287,7 +289,7 @@ def _of_table(path: Path, source: Source) -> tuple[GroupOverview, dict[str, tupl
             continue
         lengths.append(len(values))
         channels.append(_channel(head, values))
-        remarks.append(_on_held(head, values, clock))
+        remarks += [_on_held(head, values, clock), _on_unit(channels[-1])]
     if clock is None and source.rate:
         longest = max(lengths, default=1)
         clock = ClockOverview(source.rate, (longest - 1) / source.rate, 0.0, 0.0, 0, 0, 0, 0)
@@ -321,7 +323,7 @@ def _on_texts(head: str, cells: tuple[str, ...]) -> str:
 def _units(named: Mapping[str, str], channel_of: Mapping[str, ChannelOverview], electric: str) -> Iterator[str]:
     """The table [data.units] of channels, by their heads; without a head, what the study would assume."""
     yield "[data.units]"
-    silent = []
+    silent, degrees = [], []
     for coordinate, name in named.items():
         channel = channel_of[name]
         if is_unit(channel.unit) and not in_si(channel.unit)[1]:
@@ -333,8 +335,12 @@ def _units(named: Mapping[str, str], channel_of: Mapping[str, ChannelOverview], 
             yield f"{coordinate} = {_quoted(channel.unit)}"
         elif electric and coordinate.startswith("V"):
             yield f"{coordinate} = {_quoted(electric)}  # by its name: the file states no unit"
+        elif _may_be_degrees(channel):
+            degrees.append(coordinate)
         else:
             silent.append(coordinate)
+    for coordinate in degrees:
+        yield f'{coordinate} = "deg"  # by its size, more than two turns in radians; "mm" if it is a length: check it'
     if silent:
         names, unit = ", ".join(silent), "deg" if silent[0].startswith("q") else "mN*m"
         yield f'# no unit is known of {names}: SI units are assumed; enter others, such as {silent[0]} = "{unit}"'
@@ -396,8 +402,22 @@ def _on_held(head: str, values: Array, clock: ClockOverview | None) -> str:
     lasts = number(held.length / clock.rate)
     return (
         f"Column '{head}' holds {number(held.value)} for {lasts} s from row {held.first + 1} on, "
-        f"{held.in_words(unit or '')}: did its sensor or bus drop out?"
+        f"{held.in_words(unit or '')}: a dropout?"
     )
+
+
+def _may_be_degrees(channel: ChannelOverview) -> bool:
+    """Whether a position without a unit is too large for radians."""
+    is_position = not channel.unit and _POSITION.fullmatch(_WORDS.split(channel.name)[-1]) is not None
+    return is_position and max(abs(channel.least or 0.0), abs(channel.greatest or 0.0)) > MOST_TURNS
+
+
+def _on_unit(channel: ChannelOverview) -> str:
+    """That a position may be in degrees; empty where its unit is stated, or radians are possible."""
+    if not _may_be_degrees(channel):
+        return ""
+    peak = number(max(abs(channel.least or 0.0), abs(channel.greatest or 0.0)))
+    return f"Column '{channel.name}' states no unit and reaches {peak}: an angle in degrees, or a length in mm?"
 
 
 def _course(values: Array, least: float, greatest: float) -> str:

@@ -285,8 +285,8 @@ class _Reader:
         largest = float(abs(p).max())
         if not stated and largest > _FAR:
             raise InputError(
-                f"{self.path}: positions reach {largest:.4g} m, so they are probably millimetres, or inches: state the "
-                'unit, with a head "x [mm]" or with units = {position = "mm"} (or "in"; or "m" if it is true)'
+                f"{self.path}: positions reach {largest:.4g} m, so they are probably millimetres (or cm, in): state "
+                'the unit, with a head "x [mm]" or with units = {position = "mm"} (or "m" if it is true)'
             )
         if stated and largest < 1e-3:
             notes.append(f"No position is further than {largest * 1000:.3g} mm from the origin: is the unit right?")

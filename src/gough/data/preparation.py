@@ -8,7 +8,8 @@ import numpy as np
 from gough.core.errors import InputError, require
 from gough.core.text import written
 from gough.core.units import LARGEST
-from gough.data.motion import MeasuredMotion, StepReport
+from gough.data.held_values import longest_missing
+from gough.data.motion import Dropout, MeasuredMotion, StepReport
 from gough.data.recording import Recording
 from gough.data.steps import DropMissing, LowPass, MaskReversals, Signals, Step
 
@@ -68,9 +69,10 @@ def _prepared(recording: Recording, coordinates: Channels, efforts: Channels, st
         except InputError as error:
             raise _in_step(error, step, recording) from error
         account.append(StepReport(str(step), did, signals.n_samples, signals.kept.sum().item()))
-        account[0] = replace(account[0], remarks=_open_remarks(recording, signals, remarks))
         if not account[-1].rows:
             raise InputError(f"{whence}: no row is left after {step}: {did}{_HINTS.get(type(step), '')}")
+    dropouts = _dropouts(recording, signals, (*_named(coordinates, "coordinates")[1], *signals.effort_channels))
+    account[0] = replace(account[0], remarks=_open_remarks(recording, dropouts), dropouts=dropouts)
     if signals.dq is None or signals.ddq is None:
         raise InputError("a motion needs velocities and accelerations: put Differentiate() among the steps")
     return MeasuredMotion(
@@ -93,16 +95,34 @@ def _prepared(recording: Recording, coordinates: Channels, efforts: Channels, st
     )
 
 
-def _open_remarks(recording: Recording, signals: Signals, remarks: tuple[str, ...]) -> tuple[str, ...]:
-    """The remarks without those on held positions whose rows are left out."""
+def _dropouts(recording: Recording, signals: Signals, channels: Sequence[str]) -> tuple[Dropout, ...]:
+    """The longest stretches in which a channel that takes part holds its value or lacks samples."""
     at = signals.first + signals.stride * np.arange(signals.n_samples)
     left = at[signals.kept.any(axis=1)]
-    done = {
-        recording.on_held(name)
-        for name, held in recording.held.items()
-        if not ((left >= held.first) & (left < held.first + held.length)).any()
-    }
-    return tuple(remark for remark in remarks if remark not in done)
+    found = []
+    for name in dict.fromkeys(channels):
+        held, missing = recording.held.get(name), longest_missing(recording[name], recording.rate)
+        stretches = [("held", held.first, held.length)] if held is not None else []
+        stretches += [("missing", *missing)] if missing is not None else []
+        for kind, first, length in stretches:
+            found.append(
+                Dropout(
+                    recording.source or "the recording",
+                    name,
+                    kind,
+                    abs(int(recording.row_of(first))),
+                    float(recording.times[first]),
+                    length / recording.rate,
+                    is_left_out=not bool(((left >= first) & (left < first + length)).any()),
+                )
+            )
+    return tuple(found)
+
+
+def _open_remarks(recording: Recording, dropouts: Sequence[Dropout]) -> tuple[str, ...]:
+    """The remarks without those on held positions whose rows are left out."""
+    done = {recording.on_held(each.channel) for each in dropouts if each.kind == "held" and each.is_left_out}
+    return tuple(remark for remark in recording.remarks if remark not in done)
 
 
 def _signals(recording: Recording, coordinates: Channels, efforts: Channels, steps: Sequence[Step]) -> Signals:

@@ -16,7 +16,7 @@ from gough.core.units import factor_between, in_si, same_kind
 from gough.data.held_values import HeldValue, held_value
 from gough.data.sources import nearest_name
 
-_TURNS = 4 * np.pi
+MOST_TURNS = 4 * np.pi
 """An actuated arm of a parallel robot does not turn further: beyond it, radians are probably degrees."""
 _CLIPPED, _HELD = 0.01, 5
 """Part of the samples with the same extreme value, and consecutive ones among them, from which on it is remarked."""
@@ -229,10 +229,8 @@ class Recording(ArrayValue):
         where = self.place(held.first).replace("in row", "from row")
         return (
             f"channel '{name}' holds {number(held.value)} {unit} for {number(lasts)} s {where} on, "
-            f"{held.in_words(unit)}: did its sensor or bus drop out? Leave these rows out in a study, "
-            "by this line in [preparation]: "
-            f'mask = [{{channel = "time", lower = {began:.6g}, upper = {began + lasts:.6g}, within = "0.15 s"}}] '
-            "(within: three periods of the cutoff)"
+            f"{held.in_words(unit)}: a dropout? To leave it out, in [preparation]: "
+            f'mask = [{{channel = "time", lower = {began:.6g}, upper = {began + lasts:.6g}, within = "0.15 s"}}]'
         )
 
     def __str__(self) -> str:
@@ -256,7 +254,7 @@ class Recording(ArrayValue):
         peak = max(abs(least), abs(greatest))
         if np.isnan(peak):
             yield f"channel '{name}' has no sample at all"
-        elif unit == "rad" and peak > _TURNS:
+        elif unit == "rad" and peak > MOST_TURNS:
             yield (
                 f"channel '{name}' reaches {peak:.4g} rad, more than two turns: "
                 f"if these are degrees, state units={{'{name}': 'deg'}}, in a study [data.units] {name} = \"deg\""

@@ -124,12 +124,12 @@ class _Printed:
 
 
 @dataclass(frozen=True)
-class EffortFromVoltage(_Printed):
+class EffortFromDriveSignal(_Printed):
     """Efforts are an amplifier's input voltages times its gain [NCPP, eq. (24)], or motor currents times theirs.
 
     Examples:
-        >>> print(EffortFromVoltage((1.9, 2.1)))
-        EffortFromVoltage(gain=(1.9, 2.1))
+        >>> print(EffortFromDriveSignal((1.9, 2.1)))
+        EffortFromDriveSignal(gain=(1.9, 2.1))
     """
 
     gain: float | tuple[float, ...]
@@ -155,7 +155,9 @@ class EffortFromVoltage(_Printed):
         for channel, unit in zip(signals.effort_channels, signals.effort_units, strict=True):
             fits = not unit or same_kind(unit, unit_in)
             others = f"{what} in {unit_in} as another channel is" if are_currents else "in volts or amperes"
-            require(fits, f"channel '{channel}' is in {unit}, not {others}: without EffortFromVoltage it is an effort")
+            require(
+                fits, f"channel '{channel}' is in {unit}, not {others}: without EffortFromDriveSignal it is an effort"
+            )
         assumed = "" if all(signals.effort_units) else f" (no unit was stated: taken as {unit_in})"
         values = ", ".join(f"{gain:.6g}" for gain in (gains if len(set(gains)) > 1 else gains[:1]))
         now = replace(signals, efforts=signals.efforts * gains, effort_units=(self.unit,) * n)
@@ -461,12 +463,12 @@ def default_steps(
 
     Examples:
         >>> print(*default_steps(1000.0, gain=2.0), sep=", ")
-        DropMissing(), EffortFromVoltage(gain=2.0), LowPass(cutoff=20.0), Differentiate(), Trim(), MaskReversals(), \
-Decimate(factor=10)
+        DropMissing(), EffortFromDriveSignal(gain=2.0), LowPass(cutoff=20.0), Differentiate(), Trim(), \
+MaskReversals(), Decimate(factor=10)
     """
     steps: list[Step] = [DropMissing()]
     if gain is not None:
-        steps.append(EffortFromVoltage(gain))
+        steps.append(EffortFromDriveSignal(gain))
     steps += [LowPass(cutoff), Differentiate(), Trim(), MaskReversals(speed, within)]
     factor = floor(rate / (5 * cutoff))
     if factor > 1:

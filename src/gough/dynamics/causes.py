@@ -7,7 +7,7 @@ import numpy as np
 
 from gough.core.arrays import Array
 from gough.core.tables import Cell, Column, Table, table
-from gough.core.text import number, percent
+from gough.core.text import listed, number, percent
 from gough.core.threads import one_blas_thread
 from gough.data import MeasuredMotion
 from gough.dynamics.cause import Cause, Hidden
@@ -164,6 +164,8 @@ class LargerVariant(Effect):
     """What a larger one of the robot's nested models adds to the one that was used."""
 
     model: ParallelRobot
+    adds: tuple[str, ...] = ()
+    """What it and the variants between add, in words."""
     sizes = ()
     size_unit = ""
 
@@ -174,8 +176,8 @@ class LargerVariant(Effect):
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        """What the variant adds."""
-        return self.model.adds or f"the {len(self.model.names)}-parameter model"
+        """All that the variant adds to the model that was used."""
+        return listed(self.adds) if self.adds else f"the {len(self.model.names)}-parameter model"
 
     @property
     def advice(self) -> str:  # type: ignore[override]
@@ -211,7 +213,9 @@ def larger_variants(robot: DynamicModel) -> tuple[Effect, ...]:
     variants = list(getattr(robot, "variants", ()))
     names = [getattr(one, "variant", "") for one in variants]
     here = names.index(getattr(robot, "variant", "")) if getattr(robot, "variant", "") in names else len(names)
-    return tuple(LargerVariant(one) for one in variants[here + 1 :])
+    larger = variants[here + 1 :]
+    adds = [str(getattr(one, "adds", "")) for one in larger]
+    return tuple(LargerVariant(one, tuple(filter(None, adds[: k + 1]))) for k, one in enumerate(larger))
 
 
 def _ranked(rows: EffectRows, effects: Iterable[Effect]) -> tuple[Cause, ...]:

@@ -21,7 +21,7 @@ from gough.data import Recording, prepare
 from gough.data.clock_correction import retimed
 from gough.data.motion import ClockErrors, MeasuredMotion, StepReport
 from gough.data.resampling import band_limited
-from gough.data.steps import EffortFromVoltage, Step
+from gough.data.steps import EffortFromDriveSignal, Step
 from gough.dynamics.excitation import model_efforts, through_low_pass
 from gough.dynamics.recorded import recorded
 from gough.dynamics.reduce import reduced
@@ -298,7 +298,7 @@ def _slopes(
     )
     slope = np.nan_to_num((after - before) / (2 * step))
     for each in steps:
-        if isinstance(each, EffortFromVoltage):
+        if isinstance(each, EffortFromDriveSignal):
             slope = slope * np.asarray(each.gain)
     return through_low_pass(np.stack([slope, since[:, None] * slope], axis=2), motion)
 

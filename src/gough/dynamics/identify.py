@@ -261,7 +261,7 @@ def _verdict(identified: Identified, prior: Box | ConfidenceEllipsoid | None) ->
     n_fitted = identified.motion.n_samples
     causes = causes_of(identified.robot, motion, prior=prior, effects=effects, n_fitted=n_fitted)
     spectrum = sign_of_spectrum(motion, causes.residuals)
-    physics = identified.physics
+    physics, validation = identified.physics, identified.validation
     held_out = (held_out_sign(identified), coverage_sign(identified))
     signs = (None if physics is None else physics.sign, spectrum, identified.noise_sign, *held_out)
     rough = identified.robot.indicative if isinstance(identified.robot, WithEffects) else ()
@@ -273,6 +273,7 @@ def _verdict(identified: Identified, prior: Box | ConfidenceEllipsoid | None) ->
         mistake="" if physics is None else physics.mistake,
         excess=0.0 if identified.noise_level is None else identified.noise_level.excess,
         expected=(NOISE, SPECTRUM, HELD_OUT, COVERAGE, OTHER_MODELS),
+        dropouts=[*identified.motion.dropouts, *(validation.motion.dropouts if validation is not None else ())],
     )
 
 

@@ -88,6 +88,11 @@ class NoiseLevel(ArrayValue):
         return max(0.0, 1 - len(squares) / float(squares.sum())) if squares.size else 0.0
 
     @property
+    def is_known(self) -> bool:
+        """Whether the level is known in the band for any actuator: else the residuals are not tested against it."""
+        return bool(self.is_white.any())
+
+    @property
     def tolerance(self) -> float:
         """Part by which the mean square may exceed the level for reasons other than chance."""
         return TOLERANCE if self.source == ABOVE_THE_BAND else 0.0
@@ -173,7 +178,7 @@ class NoiseLevel(ArrayValue):
             rows.append(
                 [
                     name, unit, own, *(number(float(value), digits=3) for value in numbers), f"{self.ratio[i]:.2f}",
-                    chance(float(self.p_larger[i])), "yes" if self.is_white[i] else "no",
+                    chance(float(self.p_larger[i]) if self.is_white[i] else None), "yes" if self.is_white[i] else "no",
                 ]
             )  # fmt: skip
         return table(columns, rows, "." * len(columns), "Residuals against the noise of the filtered efforts")
@@ -196,12 +201,12 @@ class NoiseLevel(ArrayValue):
                     "dof": float(self.dof[i]) if np.isfinite(self.dof[i]) else None,
                     "white": bool(self.is_white[i]),
                     "residual": float(self.residual[i]),
-                    "p": float(self.p_larger[i]),
+                    "p": float(self.p_larger[i]) if self.is_white[i] else None,
                 }
                 for i, name in enumerate(self.actuators)
             ],
             "against": sign.against,
-            "p": sign.p,
+            "p": sign.p if self.is_known else None,
         }
 
 

@@ -143,7 +143,7 @@ def _require_units(robot: DynamicModel, names: Sequence[str], units: Sequence[st
             raise InputError(f"the unit of '{name}' is not stated: {robot.name} needs {right}; state it in units=")
         if not same_kind(unit, right):
             electric = same_kind(unit, "V") or same_kind(unit, "A")
-            makes = "EffortFromVoltage(gain) makes volts or amperes efforts"
+            makes = "EffortFromDriveSignal(gain) makes volts or amperes efforts"
             study = (
                 "in a study gain in [efforts], with the channels called V1, V2, … in [data.columns] and [data.units]"
             )

@@ -643,8 +643,8 @@ class Identified(RobotEstimates):
 
     @property
     def noise_sign(self) -> Sign | None:
-        """The test of the residuals against the noise level; None where no level is known."""
-        return None if self.noise_level is None else self.noise_level.sign
+        """The test of the residuals against the noise level; None where no level is known in the band."""
+        return self.noise_level.sign if self.noise_level is not None and self.noise_level.is_known else None
 
     @property
     def on_noise(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from gough.core import fisher
 from gough.core.arrays import Array
 from gough.core.tables import Table
 from gough.core.text import counted, listed, number, percent
-from gough.data import MeasuredMotion
+from gough.data import Dropout, MeasuredMotion
 from gough.dynamics.adequacy import Adequacy, Finding
 from gough.dynamics.cause import Cause
 from gough.dynamics.causes import Causes
@@ -31,6 +31,10 @@ _MOST = 0.5
 _LISTED = 3
 """Undetectable effects that are listed in the text."""
 _ON_SIGMA = "The printed σ account for noise, not for effects that the model leaves out."
+_ON_DROPOUTS = (
+    "Leave these rows out (the remark on the recording has the line), or record again; only then does the rest show "
+    "other causes."
+)
 _FEWEST = 20
 """Degrees of freedom that a part of the spectrum must have to be compared."""
 
@@ -52,6 +56,8 @@ class Verdict:
     """Tests that these data do not allow."""
     indicative: tuple[str, ...] = ()
     """Effects in the model whose values are indicative only: what they leave may imitate others, so none is named."""
+    dropouts: tuple[Dropout, ...] = ()
+    """Stretches of the recordings without measurements, left out or not."""
 
     @property
     def against(self) -> tuple[Sign, ...]:
@@ -60,8 +66,13 @@ class Verdict:
 
     @property
     def cause(self) -> Cause | None:
-        """The likeliest effect that is missing; None where no effect is found, or where a mistake explains the data."""
-        return None if self.has_mistake else self._nearest
+        """The likeliest effect that is missing; None where none is found, or a mistake or a dropout is likelier."""
+        return None if self.has_mistake or self.open_dropouts else self._nearest
+
+    @property
+    def open_dropouts(self) -> tuple[Dropout, ...]:
+        """Dropouts that take part as if they were measurements: what they leave in the residuals imitates effects."""
+        return tuple(each for each in self.dropouts if not each.is_left_out)
 
     @property
     def _nearest(self) -> Cause | None:
@@ -98,22 +109,35 @@ class Verdict:
 
     @property
     def headline(self) -> str:
-        """The verdict in one sentence."""
+        """The verdict in one sentence, with the dropouts that take part."""
+        if self.finding is Finding.INADEQUATE:
+            return f"The model is NOT ADEQUATE{self._reason}"
+        return f"{self._decision}, although {self._dropping}." if self.open_dropouts else f"{self._decision}."
+
+    @property
+    def _decision(self) -> str:
+        """The headline without its stop, of a model that no test rejects."""
         match self.finding:
-            case Finding.INADEQUATE:
-                return f"The model is NOT ADEQUATE{self._reason}"
             case Finding.UNDECIDED if not _DECIDING & {sign.about for sign in self.signs}:
-                return "UNDECIDED: these data are too few for the tests that a verdict needs. Record longer."
+                return "UNDECIDED: these data are too few for the tests that a verdict needs; record longer"
             case Finding.UNDECIDED:
-                return "UNDECIDED: this recording does not decide between the models."
+                return "UNDECIDED: this recording does not decide between the models"
             case Finding.LARGER_THAN_NEEDED:
-                return "The model is ADEQUATE; a simpler one predicts as well."
-        return "The model is ADEQUATE: none of the tests rejects it."
+                return "The model is ADEQUATE; a simpler one predicts as well"
+        return "The model is ADEQUATE: none of the tests rejects it"
+
+    @property
+    def _dropping(self) -> str:
+        """The dropouts that take part, as a clause."""
+        more = len(self.open_dropouts) - _LISTED
+        return listed([each.words for each in self.open_dropouts[:_LISTED]] + ([f"{more} more"] if more > 0 else []))
 
     @property
     def _reason(self) -> str:
         """Why the model is not adequate: the end of the headline."""
         abouts, cause = {sign.about for sign in self.against}, self.cause
+        if self.open_dropouts:
+            return f"; a dropout in the data is the likely cause: {self._dropping}."
         if self.has_mistake:
             return f"; a mistake in the data is likely. {self.mistake}"
         if self.indicative:
@@ -157,6 +181,7 @@ class Verdict:
             return (*lines, *self._tests_made, *self._not_excluded)
         if self.causes is not None and self.cause is not None:
             lines += [*_on_cause(self.cause, self.causes), *([self.remark] if self.remark else [])]
+        lines += [_ON_DROPOUTS] if self.open_dropouts else []
         lines.append(_ON_SIGMA)
         return tuple(lines)
 
@@ -210,6 +235,7 @@ class Verdict:
             parts += [("", self.remark)] if self.remark else []
             parts += [("Or else", _on_rival(cause, rival)) for rival in self.rivals]
             parts += [("Next", line) for line in _further(self.causes)]
+        parts += [("What to do", _ON_DROPOUTS)] if self.open_dropouts else []
         parts.append(("Intervals", _ON_SIGMA))
         return tuple(parts)
 
@@ -279,6 +305,7 @@ def verdict_of(
     excess: float = 0.0,
     expected: Sequence[str] = (),
     indicative: Sequence[str] = (),
+    dropouts: Sequence[Dropout] = (),
 ) -> Verdict:
     """The verdict from nested models, the catalogue of effects, and all other tests.
 
@@ -290,6 +317,7 @@ def verdict_of(
         excess: Part of the mean square of the residuals that is above the noise level.
         expected: Tests without any of which a model is not called adequate.
         indicative: Effects in the model whose values are indicative only.
+        dropouts: Stretches of the recordings without measurements.
     """
     every = (
         *signs,
@@ -304,7 +332,16 @@ def verdict_of(
     else:
         finding = Finding.ADEQUATE if adequacy is None else adequacy.finding
     missing = tuple(about for about in expected if about not in made)
-    return Verdict(finding, every, causes, mistake, excess, missing=missing, indicative=tuple(indicative))
+    return Verdict(
+        finding,
+        every,
+        causes,
+        mistake,
+        excess,
+        missing=missing,
+        indicative=tuple(indicative),
+        dropouts=tuple(dropouts),
+    )
 
 
 def sign_of_variants(adequacy: Adequacy) -> Sign:

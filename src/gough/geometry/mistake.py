@@ -161,7 +161,7 @@ class Mistake(ABC):
         return None
 
 
-_LENGTHS = {"millimetres": 1e-3, "metres": 1.0, "inches": 0.0254}
+_LENGTHS = {"millimetres": 1e-3, "centimetres": 1e-2, "metres": 1.0, "inches": 0.0254}
 
 
 def wrong_lengths() -> Iterator[tuple[float, str]]:
@@ -170,11 +170,17 @@ def wrong_lengths() -> Iterator[tuple[float, str]]:
     Examples:
         >>> for factor, words in wrong_lengths():
         ...     print(f"{factor:g}: {words}")
+        0.1: millimetres were taken for centimetres
         0.001: millimetres were taken for metres
         0.0393701: millimetres were taken for inches
+        10: centimetres were taken for millimetres
+        0.01: centimetres were taken for metres
+        0.393701: centimetres were taken for inches
         1000: metres were taken for millimetres
+        100: metres were taken for centimetres
         39.3701: metres were taken for inches
         25.4: inches were taken for millimetres
+        2.54: inches were taken for centimetres
         0.0254: inches were taken for metres
     """
     for true, size in _LENGTHS.items():

@@ -25,7 +25,7 @@ from gough.studies.instrument_scaffold import (
     simulated_measurements,
 )
 
-_WORKSPACE = {
+WORKSPACE = {
     "gough": ((-0.05, -0.05, 0.30), (0.05, 0.05, 0.40), 0.2),
     "linear-delta": ((-0.08, -0.08, 0.0), (0.08, 0.08, 0.1), 0.0),
     "rotary-delta": ((-0.1, -0.1, -0.75), (0.1, 0.1, -0.6), 0.0),
@@ -92,7 +92,7 @@ def _written(folder: Path, texts: dict[str, bytes], made: dict[str, bytes]) -> l
 def _simulated(model: KinematicModel, family: str, rng: np.random.Generator) -> dict[str, bytes]:
     """Files of poses that a robot near its blueprint was measured in, with noise."""
     truth = model.nominal + rng.normal(0, [_ERROR.get(unit, 0.0) for unit in model.units])
-    lower, upper, turn = _WORKSPACE[family]
+    lower, upper, turn = WORKSPACE[family]
     files = {}
     for name, count in _COUNTS.items():
         p = rng.uniform(lower, upper, (count, 3))

@@ -20,7 +20,7 @@ from gough.data import (
     Decimate,
     Differentiate,
     DropMissing,
-    EffortFromVoltage,
+    EffortFromDriveSignal,
     LowPass,
     MaskReversals,
     MaskWhere,
@@ -368,12 +368,12 @@ class IdentificationStudy(DynamicStudy, purposes=("data",)):
         return self.robot.coordinates, tuple(named)
 
     @property
-    def amplifier(self) -> EffortFromVoltage | None:
+    def amplifier(self) -> EffortFromDriveSignal | None:
         """The conversion of voltages to efforts; None where efforts are recorded."""
         gain = self.table.efforts.gain
         if gain is None:
             return None
-        return EffortFromVoltage(gain[0] if len(gain) == 1 else tuple(gain), self.robot.effort_units[0])
+        return EffortFromDriveSignal(gain[0] if len(gain) == 1 else tuple(gain), self.robot.effort_units[0])
 
     @property
     def speed_units(self) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ rate = "500 Hz"
 duration = "20 s"
 starts = 3
 # sigma = 1.0          # standard deviation of the efforts ({effort_unit}): one number, one each, or a covariance
-
+{home}
 [design.limits]        # in addition to those of the mechanism; speeds and efforts are needed where it states none
 # speeds = "1 {speed}"
 # efforts = "200 {effort_unit}"
@@ -246,7 +246,8 @@ def study_text(
 
 def _design(of: DynamicModel, text: str = _DESIGN) -> str:
     angles = ", ".join('"0 deg"' if unit == "rad" else '"0 mm"' for unit in of.coordinate_units)
-    home = "" if hasattr(of, "home") else f"# home = [{angles}]  # example: positions of the actuators to move about\n"
+    home = "" if hasattr(of, "home") else f"home = [{angles}]  # positions of the actuators to move about: yours\n"
+    home = f"# {home}" if home and text is _DESIGN_EXAMPLE else home  # like the table that it stands in
     return text.format(home=home, speed=f"{of.coordinate_units[0]}/s", effort_unit=of.effort_units[0])
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from gough.core.arrays import Array, ArrayValue, Integers, Mask, array
 from gough.core.errors import InputError, require, require_positive
 from gough.data.recording import Recording
-from gough.data.steps import EffortFromVoltage
+from gough.data.steps import EffortFromDriveSignal
 from gough.methods.noise.repeats import RepeatNoise, noise_from_repeats
 
 
@@ -189,7 +189,7 @@ def periods(
     *,
     period: float,
     skip: int = 1,
-    amplifier: EffortFromVoltage | None = None,
+    amplifier: EffortFromDriveSignal | None = None,
     actuators: Sequence[str] | None = None,
 ) -> RepeatedMotion:
     """The periods of a periodic motion, cut out of one recording.
@@ -209,7 +209,7 @@ def periods(
     Examples:
         >>> t = np.arange(1050) / 100
         >>> recording = Recording(["q", "V"], ["rad", "V"], np.stack([np.sin(np.pi * t), np.cos(np.pi * t)], 1), 100.0)
-        >>> periods(recording, ["q"], ["V"], period=2.0, amplifier=EffortFromVoltage(3.0)).efforts.shape
+        >>> periods(recording, ["q"], ["V"], period=2.0, amplifier=EffortFromDriveSignal(3.0)).efforts.shape
         (4, 200, 1)
     """
     n = round(period * recording.rate)
@@ -234,7 +234,7 @@ def runs(
     coordinates: Sequence[str],
     efforts: Sequence[str],
     *,
-    amplifier: EffortFromVoltage | None = None,
+    amplifier: EffortFromDriveSignal | None = None,
     actuators: Sequence[str] | None = None,
 ) -> RepeatedMotion:
     """Several recordings of the same motion, each of them one repeat; they begin at the same point of it.
@@ -262,7 +262,7 @@ def _motion(
     n: int,
     channels: tuple[Sequence[str], Sequence[str]],
     *,
-    amplifier: EffortFromVoltage | None,
+    amplifier: EffortFromDriveSignal | None,
     actuators: Sequence[str] | None,
 ) -> RepeatedMotion:
     si = [(recording.in_si(), part) for recording, part in parts]

@@ -13,6 +13,8 @@ _ANGLES = (
     (180 / np.pi, "radians were taken for degrees"),
     (2 * np.pi, "turns were taken for radians"),
 )
+_TURNS = 4 * np.pi
+"""An actuated arm of a parallel robot does not turn further."""
 
 
 class UnitOfReadings(Mistake):
@@ -25,7 +27,10 @@ class UnitOfReadings(Mistake):
     def corrected(self, stated: Stated) -> Iterator[Corrected]:
         """In the other units of the same quantity."""
         factors = {"m": tuple(wrong_lengths()), "rad": _ANGLES}.get(stated.model.reading_unit, ())
+        travel = float(np.ptp(stated.poses.readings, axis=0).max())
         for factor, words in factors:
+            if stated.model.reading_unit == "rad" and factor > 1 and factor * travel > _TURNS:
+                continue  # zeros and so many turns would explain any readings
             poses = replace(stated.poses, readings=stated.poses.readings * factor)
             yield Corrected(poses, f"{words} in the readings", stretch=factor)
 

@@ -203,6 +203,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         "size": "" if verdict.cause is None else verdict.cause.size,
         "not_distinguished": [rival.effect.name for rival in verdict.rivals],
         "mistake": verdict.mistake,
+        "dropouts": [{**each._asdict(), "words": each.words} for each in verdict.dropouts],
         "headline": verdict.headline,
         "text": verdict.text,
         "evidence": [

@@ -223,6 +223,8 @@ def _why(verdict: ModelVerdict) -> str:
     """What a card says below the finding."""
     if verdict.cause is not None:
         return f"model; the likely cause is {verdict.likely}"
+    if verdict.open_dropouts:
+        return "model; a dropout in the data is the likely cause"
     if verdict.has_mistake:
         return "model; a mistake in the data is likely"
     n = len(verdict.against)
@@ -239,8 +241,10 @@ def verdict_part(verdict: ModelVerdict) -> tuple[tuple[str, ...], str, str]:
 def _after_verdict(verdict: ModelVerdict) -> str:
     if verdict.finding is Finding.UNDECIDED:
         return "Record longer, or with more acceleration, and identify again."
-    if verdict.finding is not Finding.INADEQUATE:
+    if verdict.finding is not Finding.INADEQUATE and not verdict.open_dropouts:
         return "Keep this model."
+    if verdict.open_dropouts:
+        return "Leave the rows of the dropout out, or record again, and identify again."
     if verdict.has_mistake:
         return "Correct the data or the study as stated, and identify again."
     if verdict.cause is None:
@@ -258,9 +262,9 @@ def _after_methods(identified: Identified) -> str:
 
 def _after_noise(identified: Identified) -> str:
     level, sign = identified.noise_level, identified.noise_sign
-    if level is None or sign is None:
+    if level is None:
         return ""
-    if sign.against:
+    if sign is not None and sign.against:
         return "Find what the model lacks. If the noise is larger than this for a known reason, state sigma in [noise]."
     return "None." if level.is_white.all() else "State sigma in [noise], the standard deviation of one reading."
 
