@@ -37,6 +37,18 @@ def test_what_passes(rng, of, n_samples):
     np.testing.assert_allclose(butterworth.filtered(x, *of, settled), causal, rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize("shape", [(20_000, 5), (700, 1500), (129, 40), (1, 3), (30, 0)], ids=str)
+def test_signals_together_are_as_each_alone(rng, shape):
+    x, of = rng.normal(size=shape), (4, 12.0, 1000.0)
+    given = x.copy()
+    together = butterworth.forth_and_back(x, *of, min(100, len(x) - 1))
+    for k in range(0, shape[1], 97):
+        alone = butterworth.forth_and_back(x[:, [k]], *of, min(100, len(x) - 1))
+        np.testing.assert_allclose(together[:, [k]], alone, rtol=0, atol=1e-13)
+    assert together.shape == shape
+    np.testing.assert_array_equal(x, given)
+
+
 def test_a_constant_passes_unchanged():
     x = np.full((300, 2), 7.0)
     np.testing.assert_allclose(butterworth.forth_and_back(x, 4, 20.0, 1000.0, 100), x, rtol=1e-12)

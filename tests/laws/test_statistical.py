@@ -31,6 +31,13 @@ def test_is_exact_without_noise(method, rng):
     assert abs((answer.value - theta) * scale).max() <= 1e-12 * abs(theta * scale).max()
 
 
+@pytest.mark.parametrize("method", [one for one in STATISTICAL_METHODS if hasattr(one, "solution")], ids=written)
+def test_a_solution_has_the_values_of_the_estimate(method, rng):
+    problem, _ = gaussian_problem(rng)
+    solution = method.solution(problem)
+    np.testing.assert_array_equal(solution.theta[solution.columns], estimate(problem, method).value)
+
+
 @every_method
 def test_same_input_same_bits(method, rng):
     problem, _ = gaussian_problem(rng)

@@ -133,7 +133,11 @@ def differences(x: Array, rate: float) -> tuple[Array, Array]:
 
     Of a sine of pulsation ω sampled each Δ they are its derivatives times sin(ωΔ)/(ωΔ) and (sin(ωΔ/2)/(ωΔ/2))².
     """
-    before, here, after = x[:-2], x[1:-1], x[2:]
+    return of_neighbors(x[:-2], x[1:-1], x[2:], rate)
+
+
+def of_neighbors(before: Array, here: Array, after: Array, rate: float) -> tuple[Array, Array]:
+    """First and second central differences of samples, from those one before and one after each."""
     first = after - before
     first *= rate / 2
     second = (after - here) - (here - before)

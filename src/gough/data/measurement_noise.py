@@ -182,7 +182,13 @@ def rounded(x: Array, step: Array, offset: Array) -> Array:
         array([[0.15, 0.13]])
     """
     wide = np.where(step > 0, step, 1.0)
-    return np.where(step > 0, (np.floor(x / wide + offset) + 0.5 - offset) * wide, x)
+    shown = x / wide
+    shown += offset
+    np.floor(shown, out=shown)
+    shown += 0.5
+    shown -= offset
+    shown *= wide
+    return shown if (step > 0).all() else np.where(step > 0, shown, x)
 
 
 def _density(removed: Array, band: Band, turns: Mask | None) -> tuple[float, float, float, float]:

@@ -15,7 +15,7 @@ from gough.core.arrays import Array, ArrayValue, Integers, Mask
 from gough.core.errors import GoughError, InputError
 from gough.core.text import percent
 from gough.data import MeasuredMotion
-from gough.data.filters import differences, memory
+from gough.data.filters import memory, of_neighbors
 from gough.data.measurement_noise import ChannelNoise, rounded
 from gough.data.motion import FullRate
 from gough.estimates import Claim, Estimate, FitStats, Method, Status
@@ -167,7 +167,7 @@ class _Encoder:
 
     def twice_filtered(self, errors: Array) -> Array:
         """(3, samples, coordinates) of q, dq and ddq where they enter the equations, which pass the low-pass again."""
-        return _derivatives(self.full, self.filtered(self.filtered(errors)))[:, self.full.at]
+        return _derivatives(self.full, self.filtered(self.filtered(errors)), self.full.at)
 
     def repeated(self, rng: np.random.Generator, draws: int) -> Iterator[Array]:
         """What `twice_filtered` makes of each of so many measurements, of which some are filtered together."""
@@ -189,13 +189,21 @@ def _low_passed(full: FullRate, x: Array) -> Array:
     return np.concatenate([full.band.low_passed(x[piece]) for piece in full.pieces])
 
 
-def _derivatives(full: FullRate, x: Array) -> Array:
-    """(3, M, n): x and its central differences, recording by recording; those at the ends repeat their neighbors."""
-    result = np.empty((3, *x.shape))
-    result[0] = x
+def _derivatives(full: FullRate, x: Array, at: Integers | None = None) -> Array:
+    """(3, M, n): x and its central differences, recording by recording; those at the ends repeat their neighbors.
+
+    Args:
+        full: The motion at its full rate.
+        x: A signal (M, n).
+        at: Samples, rising, at which they are wanted; without it at all.
+    """
+    at = np.arange(len(x)) if at is None else at
+    result = np.empty((3, len(at), x.shape[1]))
+    result[0] = x[at]
     for piece in full.pieces:
-        first, second = differences(x[piece], full.rate)
-        result[1, piece], result[2, piece] = (np.pad(d, ((1, 1), (0, 0)), mode="edge") for d in (first, second))
+        first, last = np.searchsorted(at, [piece.start, piece.stop])
+        own = np.clip(at[first:last], piece.start + 1, piece.stop - 2)
+        result[1, first:last], result[2, first:last] = of_neighbors(x[own - 1], x[own], x[own + 1], full.rate)
     return result
 
 
@@ -248,7 +256,7 @@ def _is_negligible(
     solution = linear.solve(problem, whiten, rtol=None)
     full = motion.full_rate
     assert full is not None
-    moved = _derivatives(full, filtered)[:, full.at[some]]
+    moved = _derivatives(full, filtered, full.at[some])
     bare = replace(motion.select(some), full_rate=None, kept=np.ones((len(some), motion.kept.shape[1]), dtype=bool))
     noisy = replace(bare, **{name: getattr(bare, name) + d for name, d in zip(("q", "dq", "ddq"), moved, strict=True)})
     change = assembled(noisy).W - assembled(bare).W
@@ -304,12 +312,12 @@ def with_position_errors(
     if answer.claim is not Claim.CONFIDENCE or answer.status is not Status.OK:
         return answer
     try:
-        again = [method.estimate(replace(problem, W=W)) for W in errors.twice]
+        plus, minus = (_value(method, replace(problem, W=W)) for W in errors.twice)
     except GoughError:
         return answer
-    if any(len(each.value) != len(answer.value) for each in again):
+    if not len(plus) == len(minus) == len(answer.value):
         return answer
-    bias = (again[0].value + again[1].value) / 2 - answer.value
+    bias = (plus + minus) / 2 - answer.value
     limited = isinstance(answer.stats, FitStats) and bool(answer.stats.prior_limited)
     center = answer.value - bias
     corrects = errors.is_known and not limited and center in problem.unknowns.bounds
@@ -329,6 +337,15 @@ def with_position_errors(
     region = ConfidenceEllipsoid(center if corrects else answer.value, C, region.level, region.dof)
     assert np.isfinite(sigma).all()
     return replace(answer, region=region, notes=(*answer.notes, note))
+
+
+def _value(method: Any, problem: LinearProblem) -> Array:
+    """The values that a method finds, without their errors where it has these alone."""
+    if not hasattr(method, "solution"):
+        value: Array = method.estimate(problem).value
+        return value
+    solution: linear.Solution = method.solution(problem)
+    return solution.theta[solution.columns]
 
 
 def _moves(method: Any, problem: LinearProblem, errors: PositionErrors) -> Array:

@@ -5,7 +5,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from gough.core.arrays import Array, Integers, first_not_finite
+from gough.core.arrays import Array, Integers, Mask, first_not_finite
 from gough.core.errors import InputError, require
 from gough.data.filters import MEMORIES, low_passed_at, memory
 from gough.data.motion import FullRate, MeasuredMotion
@@ -111,13 +111,21 @@ def _block_length(at: Integers, reach: int) -> int:
 def filtered_at(columns: Array, full: FullRate, samples: Integers) -> Array:
     """Columns (M, n, k) of a piece at the full rate after the low-pass, at some samples: (samples, n, k)."""
     flat = columns.reshape(len(columns), -1)
-    present = flat.any(axis=0)
+    present = _present(flat)
     if present.all():
         passed = low_passed_at(flat, samples, full.cutoff, full.order, full.rate)
         return np.asarray(passed.reshape(len(samples), *columns.shape[1:]))
     result = np.zeros((len(samples), flat.shape[1]))
     result[:, present] = low_passed_at(flat[:, present], samples, full.cutoff, full.order, full.rate)
     return result.reshape(len(samples), *columns.shape[1:])
+
+
+def _present(columns: Array) -> Mask:
+    """Which columns (M, k) are not zero everywhere; most are seen by their first row."""
+    present: Mask = np.asarray(columns[:1].any(axis=0))
+    if not present.all():
+        present[~present] = columns[:, ~present].any(axis=0)
+    return present
 
 
 def _regressor(robot: DynamicModel, motion: MeasuredMotion, moved: tuple[Array, ...], samples: Any) -> Array:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gough.robots.mechanism import Body, Freedom, Inertia, Joint, Mechanism, Placement, Platform
-from gough.robots.mechanism.bodies import body_motions, energy, turns, weights
+from gough.robots.mechanism.bodies import body_motions, energy, turnings, turns, weights
 from gough.robots.mechanism.placement import turned
 
 POINT = Inertia(1.0, (1.0, 0.0, 0.0))
@@ -43,6 +43,19 @@ def test_a_slide_on_a_turn_is_seen_from_the_base(rng):
     )
     expected = (0.3 + 0.4 + 2.0 * q[:, 1] ** 2) * dq[:, 0] ** 2 / 2 + 2.0 * dq[:, 1] ** 2 / 2
     assert energy(polar, q, dq) == pytest.approx(expected)
+
+
+def test_turnings_are_those_of_the_motions(rng):
+    rail = Joint("rail", "prismatic", "base", "cart", Placement(rotation=turned("x", 0.3)), axis=(0.0, 1.0, 0.0))
+    wrist = Joint("wrist", "spherical", "b", "tool", Placement((0.2, 0.0, 0.1), turned("y", -0.8)))
+    arm = tree(
+        (Body("cart", POINT), rail), link("a", "cart"), link("b", "a", (1.0, 0.0, 0.0)), (Body("tool", POINT), wrist)
+    )
+    s, *rates = rng.normal(size=(4, 5, len(arm.coordinates)))
+    found = turnings(arm, s, rates)
+    for k, each in enumerate(rates):
+        for name, moving in body_motions(arm, s, each).items():
+            np.testing.assert_array_equal(found[name][:, :, k], moving.turning)
 
 
 def test_products_of_inertia_count(rng):

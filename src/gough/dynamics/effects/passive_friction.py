@@ -10,7 +10,7 @@ from gough.core.errors import InputError
 from gough.dynamics.effect import Columns, Effect, Excitation, Instant, Planted, Truth
 from gough.kernels import expression as ex
 from gough.kernels.expression import Expression
-from gough.robots.mechanism.bodies import body_motions
+from gough.robots.mechanism.bodies import turnings
 from gough.robots.mechanism.closed_chain import ClosedChain, MechanismModel
 from gough.robots.mechanism.description import Mechanism
 from gough.robots.mechanism.inverse_dynamics import follow_actuators
@@ -161,14 +161,11 @@ def _turns(excitation: Excitation, mechanism: Mechanism, s: Array, ds: Array, by
     """Relative angular velocities (samples, closures, 3) of bodies that closures hold together, and their derivatives
     by the actuators' speeds (samples, closures, 3, actuators).
     """
-
-    def relative(rates: Array) -> Array:
-        moving = body_motions(mechanism, s, rates)
-        turns = [moving[b].turning - moving[a].turning for a, b in (c.bodies for c in mechanism.closures)]
-        return np.stack(turns, axis=1) if turns else np.zeros((len(s), 0, 3))
-
-    rates = np.stack([relative(np.ascontiguousarray(by[:, :, i])) for i in range(by.shape[2])], axis=3)
-    return excitation.interpolated(relative(ds)), excitation.interpolated(rates)
+    turning = turnings(mechanism, s, [ds, *(by[:, :, i] for i in range(by.shape[2]))])
+    relative = [turning[b] - turning[a] for a, b in (c.bodies for c in mechanism.closures)]
+    each = np.stack(relative, axis=1) if relative else np.zeros((len(s), 0, 3, 1 + by.shape[2]))
+    passed = excitation.interpolated(each)
+    return passed[..., 0], passed[..., 1:]
 
 
 EFFECT = PassiveFriction()

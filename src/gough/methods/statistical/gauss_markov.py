@@ -57,12 +57,18 @@ class GaussMarkov:
     @np.errstate(all="ignore")
     def estimate(self, problem: LinearProblem) -> Estimate:
         if isinstance(problem.noise, Gaussian) and problem.noise.covariance is None:
-            return self._with_estimated_covariance(problem)
+            return self._with_estimated_covariance(problem).answer(problem, self)
         whiten = stated(problem, "GaussMarkov")
         solution = linear.solve(problem, whiten, rtol=self.rank_tolerance)
         return linear.answer(problem, whiten, solution, self, level=self.level, scale_known=True)
 
-    def _with_estimated_covariance(self, problem: LinearProblem) -> Estimate:
+    def solution(self, problem: LinearProblem) -> linear.Solution:
+        """The values that `estimate` finds, without their errors."""
+        if isinstance(problem.noise, Gaussian) and problem.noise.covariance is None:
+            return self._with_estimated_covariance(problem).solution
+        return linear.solve(problem, stated(problem, "GaussMarkov"), rtol=self.rank_tolerance)
+
+    def _with_estimated_covariance(self, problem: LinearProblem) -> linear.Fit:
         limits: dict[str, Any] = {
             "rtol": self.rtol, "max_steps": self.max_steps, "rank_tolerance": self.rank_tolerance,
         }  # fmt: skip
@@ -71,16 +77,13 @@ class GaussMarkov:
         start = weighted.solution if weighted.is_converged else plain
         of_theta = self._weighting(problem, start.theta, weighted.weights.measured**2)
         fit = linear.reweighted(problem, of_theta, start, **limits)
-        solution, whiten, status = fit.solution, fit.whiten, Status.OK
-        notes: tuple[str, ...] = ()
-        if not fit.is_converged:
-            solution, whiten, status = plain, Unweighted(), Status.MAX_STEPS
-            simpler = "least squares"
-            if weighted.is_converged:
-                solution, whiten, simpler = weighted.solution, weighted.whiten, "weighted least squares"
-            notes = (linear.stepped_back("the estimated covariance", fit.steps, simpler),)
-        stats = {"iterations": fit.steps}
-        return linear.answer(problem, whiten, solution, self, level=self.level, status=status, stats=stats, notes=notes)
+        if fit.is_converged:
+            return linear.Fit(fit.solution, fit.whiten, fit.steps)
+        simpler = "weighted least squares" if weighted.is_converged else "least squares"
+        notes = (linear.stepped_back("the estimated covariance", fit.steps, simpler),)
+        if weighted.is_converged:
+            return linear.Fit(weighted.solution, weighted.whiten, fit.steps, Status.MAX_STEPS, notes)
+        return linear.Fit(plain, Unweighted(), fit.steps, Status.MAX_STEPS, notes)
 
     def _weighting(
         self, problem: LinearProblem, start: Array, variances: Array

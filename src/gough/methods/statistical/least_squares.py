@@ -34,9 +34,11 @@ class LeastSquares:
 
     @np.errstate(all="ignore")
     def estimate(self, problem: LinearProblem) -> Estimate:
-        whiten = Unweighted()
-        solution = linear.solve(problem, whiten, rtol=self.rank_tolerance)
-        return linear.answer(problem, whiten, solution, self, level=self.level)
+        return linear.answer(problem, Unweighted(), self.solution(problem), self, level=self.level)
+
+    def solution(self, problem: LinearProblem) -> linear.Solution:
+        """The values that `estimate` finds, without their errors."""
+        return linear.solve(problem, Unweighted(), rtol=self.rank_tolerance)
 
     def weights(self, problem: LinearProblem, theta: Array) -> Whitening:  # noqa: ARG002 - as other methods
         """The weights of the rows at a solution θ: none."""
@@ -68,16 +70,19 @@ class WeightedLeastSquares:
 
     @np.errstate(all="ignore")
     def estimate(self, problem: LinearProblem) -> Estimate:
+        return self._fit(problem).answer(problem, self)
+
+    def solution(self, problem: LinearProblem) -> linear.Solution:
+        """The values that `estimate` finds, without their errors."""
+        return self._fit(problem).solution
+
+    def _fit(self, problem: LinearProblem) -> linear.Fit:
         plain = linear.solve(problem, Unweighted(), rtol=self.rank_tolerance)
         fit = by_group(problem, plain, rtol=self.rtol, max_steps=self.max_steps, rank_tolerance=self.rank_tolerance)
-        whiten: Whitening = fit.whiten
-        solution, status = fit.solution, Status.OK
-        notes: tuple[str, ...] = ()
-        if not fit.is_converged:
-            solution, whiten, status = plain, Unweighted(), Status.MAX_STEPS
-            notes = (linear.stepped_back("the weights of the groups", fit.steps, "least squares"),)
-        stats = {"iterations": fit.steps}
-        return linear.answer(problem, whiten, solution, self, level=self.level, status=status, stats=stats, notes=notes)
+        if fit.is_converged:
+            return linear.Fit(fit.solution, fit.whiten, fit.steps)
+        note = linear.stepped_back("the weights of the groups", fit.steps, "least squares")
+        return linear.Fit(plain, Unweighted(), fit.steps, Status.MAX_STEPS, (note,))
 
     def weights(self, problem: LinearProblem, theta: Array) -> Whitening:
         """The weights of the rows at a solution θ."""

@@ -274,6 +274,30 @@ def _within(bounds: Box, A: Array, z: Array, values: Array, names: tuple[str, ..
     return values, tuple(name for name, on in zip(names, active, strict=True) if on)
 
 
+class Fit(NamedTuple):
+    """What an iterated method found, before the errors of its values are estimated."""
+
+    solution: Solution
+    whiten: Whitening
+    steps: int
+    status: Status = Status.OK
+    notes: tuple[str, ...] = ()
+
+    def answer(self, problem: LinearProblem, method: Any) -> Estimate:
+        """The estimate, with errors."""
+        stats = {"iterations": self.steps}
+        return answer(
+            problem,
+            self.whiten,
+            self.solution,
+            method,
+            level=method.level,
+            status=self.status,
+            stats=stats,
+            notes=self.notes,
+        )
+
+
 @one_blas_thread()
 def answer(
     problem: LinearProblem,

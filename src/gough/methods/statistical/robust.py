@@ -103,6 +103,16 @@ class RobustLeastSquares:
 
     @np.errstate(all="ignore")
     def estimate(self, problem: LinearProblem) -> Estimate:
+        fit, base = self._fit(problem)
+        return fit.answer(problem, self) if base is None else self._answer(problem, base, fit.solution, fit.steps)
+
+    def solution(self, problem: LinearProblem) -> linear.Solution:
+        """The values that `estimate` finds, without their errors."""
+        fit, base = self._fit(problem)
+        return fit.solution if base is None else self._informed(problem, base, fit.solution)
+
+    def _fit(self, problem: LinearProblem) -> tuple[linear.Fit, ByGroup | None]:
+        """The fit, and the scale of each group; no scale where the weights do not converge."""
         plain = linear.solve(problem, Unweighted(), rtol=self.rank_tolerance)
         solution, steps = plain, 0
         for loss in [self.loss] if isinstance(self.loss, Huber) else [Huber(), self.loss]:
@@ -117,18 +127,9 @@ class RobustLeastSquares:
             )
             solution, steps = fit.solution, steps + max(taken - 1, 0) + fit.steps
         if fit.is_converged:
-            return self._answer(problem, base, solution, steps)
+            return linear.Fit(solution, fit.whiten, steps), base
         note = linear.stepped_back("the weights of the rows", steps, "least squares")
-        return linear.answer(
-            problem,
-            Unweighted(),
-            plain,
-            self,
-            level=self.level,
-            status=Status.MAX_STEPS,
-            stats={"iterations": steps},
-            notes=(note,),
-        )
+        return linear.Fit(plain, Unweighted(), steps, Status.MAX_STEPS, (note,)), None
 
     def _scaled(
         self, problem: LinearProblem, solution: linear.Solution, loss: Loss
@@ -152,17 +153,20 @@ class RobustLeastSquares:
     def _answer(self, problem: LinearProblem, base: ByGroup, solution: linear.Solution, steps: int) -> Estimate:
         u = base(slice(0, problem.n_rows), _residuals(problem, solution.theta))
         slope = max(float(self.loss.slope(u).mean()), 1e-3)
-        plain = linear.solve(problem, base, rtol=self.rank_tolerance)
         stats = {"iterations": steps, "downweighted": int((self.loss.weight(u) < 0.5).sum())}
         return linear.answer(
             problem,
             base,
-            linear.with_information_of(solution, plain),
+            self._informed(problem, base, solution),
             self,
             level=self.level,
             stats=stats,
             influence=lambda v: self.loss.weight(v) * v / slope,
         )
+
+    def _informed(self, problem: LinearProblem, base: ByGroup, solution: linear.Solution) -> linear.Solution:
+        """The solution with the information of rows that have the weight of their group alone."""
+        return linear.with_information_of(solution, linear.solve(problem, base, rtol=self.rank_tolerance))
 
     def weights(self, problem: LinearProblem, theta: Array) -> Whitening:
         """The weights of the rows at a solution θ."""

@@ -1,5 +1,6 @@
 """Positions and velocities of the bodies of a mechanism, in plain NumPy: for drawings, energies and checks."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -29,8 +30,7 @@ class BodyMotion(NamedTuple):
         if placement == STILL:
             return self
         position, velocity = self.at(placement.position)
-        rotation = self.rotation if placement.rotation == UNTURNED else self.rotation @ placement.matrix
-        return BodyMotion(rotation, position, self.turning, velocity)
+        return BodyMotion(_turned(self.rotation, placement), position, self.turning, velocity)
 
     def moved(self, step: JointStep, s: Array, ds: Array) -> "BodyMotion":
         """The motion of a frame that turns or slides against this one by a coordinate s (N,) with velocity ds."""
@@ -83,6 +83,43 @@ def body_motions(mechanism: Mechanism, s: Array, ds: Array) -> dict[str, BodyMot
             frame = frame.moved(step, s[:, step.coordinate], ds[:, step.coordinate])
         motions[link.body] = frame.placed(link.after)
     return motions
+
+
+def turnings(mechanism: Mechanism, s: Array, rates: Sequence[Array]) -> dict[str, Array]:
+    """Angular velocities (N, 3, len(rates)) of all bodies, by name, for several velocities of the coordinates.
+
+    Each is that of `body_motions`, which also finds positions and velocities.
+
+    Examples:
+        >>> from gough.robots import FiveBar
+        >>> still, moving = np.zeros((1, 4)), np.ones((1, 4))
+        >>> turnings(FiveBar().mechanism, still, [still, moving])["load"]
+        array([[[0., 0.],
+                [0., 0.],
+                [0., 2.]]])
+    """
+    rotations = {BASE: np.broadcast_to(np.eye(3), (len(s), 3, 3))}
+    found = {BASE: np.zeros((len(s), 3, len(rates)))}
+    parts = structure(mechanism)
+    joints = len(mechanism.coordinates)
+    for link in parts.links:
+        if any(step.coordinate >= joints for step in link.steps):
+            continue  # the tool frame
+        parent = parts.links[link.parent].body if link.parent >= 0 else BASE
+        rotation, turning = rotations[parent], found[parent]
+        for step in link.steps:
+            rotation = _turned(rotation, step.before)
+            if step.turns:
+                axis = step.sign * rotation[:, :, step.axis]
+                speeds = np.stack([each[:, step.coordinate] for each in rates], axis=1)
+                turning = turning + axis[:, :, None] * speeds[:, None, :]
+                rotation = rotation @ turns(step.sign * s[:, step.coordinate], step.axis)
+        rotations[link.body], found[link.body] = _turned(rotation, link.after), turning
+    return found
+
+
+def _turned(rotation: Array, placement: Placement) -> Array:
+    return rotation if placement.rotation == UNTURNED else rotation @ placement.matrix
 
 
 def energy(mechanism: Mechanism, s: Array, ds: Array) -> Array:
