@@ -35,7 +35,7 @@ _UNIT = 1e-4
 _FORMS = 64
 """What errors of poses multiply is bounded by itself for so many errors and chains, those that cost most."""
 _MOST = 16
-"""Coordinates whose sides are moved in one stage."""
+"""Coordinates whose sides are moved in one round, each in a stage of its own."""
 _SHARE = 0.97
 """Part of the cost that these have to explain."""
 _KEPT = 3e-4
@@ -44,11 +44,11 @@ _ACTIVE = 1e-7
 """Multipliers, in rows of length one, from which on a row counts as active."""
 _LOOSE = 1e-7
 """How exactly programs are solved that move sides."""
-_STAGES = 20
+_ROUNDS = 20
 _ENOUGH = 0.25
 """Part of what the first program falls short by that is enough where the proof need not be thorough."""
 _GAIN = 0.04
-"""Part of the gap that a stage must close for another one."""
+"""Part of the gap that a round must close for another one."""
 _DIGITS, _ALL_DIGITS = 9, 15
 """Digits of the weights that move a side, and of those of the contradiction."""
 _WEIGHTLESS = 1e-7
@@ -98,7 +98,7 @@ def lower_end(problem: JointProblem, upper: float, width: float, *, thorough: bo
 
 
 class _Search:
-    """Frames, and stages in them, until nothing is left or a stage gains little."""
+    """Frames, and stages in them, until nothing is left or a round of them gains little."""
 
     def __init__(self, problem: JointProblem, space: Space, links: tuple[ChainLink, ...], box: ChainBox) -> None:
         self._space, self._links, self._box = space, links, box
@@ -119,7 +119,7 @@ class _Search:
         return FramedChain(equations, alone.coordinates(), rows, self._space.more)
 
     def run(self, question: ChainQuestion, upper: float | None) -> None:
-        """Move sides until nothing is left, or a stage gains little.
+        """Move sides until nothing is left, or a round gains little.
 
         If the upper end is given, part of what the first program falls short of it is enough.
         """
@@ -132,7 +132,7 @@ class _Search:
         self._bound_forms(first.losses(optimum).forms)
         self._floats = [_Floats(chain) for chain in self._rows.chains]
         gap = np.inf
-        while True:
+        for left in reversed(range(_ROUNDS + 1)):
             program = _Program(self._rows, self._floats)
             optimum = program.widening()
             if optimum.outcome is not Outcome.OPTIMAL:
@@ -140,14 +140,11 @@ class _Search:
             more = _UNIT * optimum.cost
             if more > self._best[0]:
                 self._best = more, len(self._stages), _rounded(program.weights(optimum), _ALL_DIGITS)
-            if more > _ROOM or len(self._stages) == _STAGES or -more > (1 - _GAIN) * gap:
+            if more > _ROOM or not left or -more > (1 - _GAIN) * gap:
                 return
             gap = -more
-            stage = self._stage(program, optimum)
-            if not stage:
+            if not self._round(program, optimum):
                 return
-            self._stages.append(stage)
-            self._rows.move(stage)
 
     def _bound_forms(self, losses: list[Array]) -> None:
         """Bounds of what errors multiply, where that costs most."""
@@ -163,20 +160,35 @@ class _Search:
         for chain, before in zip(self._rows.chains, known.chains, strict=True):
             chain.adopt(before)
 
-    def _stage(self, program: "_Program", optimum: SparseOptimum) -> tuple[NumberedCut, ...]:
-        """Cuts of the coordinates that cost most."""
-        losses = program.losses(optimum)
+    def _round(self, program: "_Program", optimum: SparseOptimum) -> bool:
+        """Move sides of the coordinates that cost most, each with the sides that moved before it; does any move?"""
+        losses, used, known = program.losses(optimum), set[int](), len(self._stages)
         costs = np.concatenate(losses.coordinates)
         order = np.argsort(-costs)
         count = min(_MOST, int((np.cumsum(costs[order]) < _SHARE * costs.sum()).sum()) + 1)
-        smaller, cuts = program.reduced(optimum, losses, self._used), []
         for number in map(int, order[:count]):
-            for side, sign in (("lower", 1.0), ("upper", -1.0)):
-                weights = smaller.bounding(self._rows.column(number), sign)
-                cut = _best_cut(self._rows, number, side, _rounded(weights, _DIGITS))
-                cuts += [cut] if cut else []
-        self._used = np.unique([row for cut in cuts for row, _ in cut.weights])
-        return tuple(cuts)
+            stage = self._stage(program.reduced(optimum, losses, self._used), number)
+            if stage is None:  # perhaps nothing is left
+                break
+            if stage:
+                self._stages.append(stage)
+                self._rows.move(stage)
+                used.update(row for cut in stage for row, _ in cut.weights)
+                program = _Program(self._rows, self._floats)
+        self._used = np.array(sorted(used), dtype=np.int64)
+        return len(self._stages) > known
+
+    def _stage(self, program: "_Reduced", number: int) -> tuple[NumberedCut, ...] | None:
+        """Cuts of a coordinate; None where the program has no solution."""
+        cuts = []
+        for side, sign in (("lower", 1.0), ("upper", -1.0)):
+            weights = program.bounding(self._rows.column(number), sign)
+            if weights is None:
+                return None
+            cut = _best_cut(self._rows, number, side, _rounded(weights, _DIGITS))
+            cuts += [cut] if cut else []
+        bounds = [cut.bound for cut in cuts]
+        return tuple(cuts) if bounds == sorted(bounds) else None
 
     def proven(self, question: ChainQuestion) -> Lower | None:
         """The best lower end that was found, proven in exact numbers."""
@@ -548,9 +560,14 @@ class _Reduced:
         self._place[self._used] = np.arange(len(self._used))
         self._program = _Scaled(A[:, self._used], b, sides[self._used], None)
 
-    def bounding(self, column: int, sign: float) -> Multipliers:
-        """Multipliers ≥ 0 that bound sign · y[column] from below; none where the program fails."""
+    def bounding(self, column: int, sign: float) -> Multipliers | None:
+        """Multipliers ≥ 0 that bound sign · y[column] from below, no rows where the program fails.
+
+        None where it has no solution.
+        """
         optimum = self._program.minimize(int(self._place[column]), sign)
+        if optimum.outcome is Outcome.INFEASIBLE:
+            return None
         if optimum.outcome is not Outcome.OPTIMAL:
             return np.zeros(0, dtype=np.int64), np.zeros(0)
         shares = -optimum.weights * self._program.length
