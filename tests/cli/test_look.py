@@ -4,6 +4,7 @@ import json
 import math
 import tomllib
 
+import numpy as np
 import pytest
 
 from gough.cli.app import run
@@ -118,3 +119,28 @@ def test_shares_are_no_efforts(tmp_path, capsys):
     assert tomllib.loads(shown[shown.index("[data]") :])["data"]["units"] == {"q1": "rad"}
     assert "# tau1 is in %, a share: multiply it by what 100 % stands for" in " ".join(shown.split())
     assert "channel 'tau1' is in %, a share" in read_recording(tmp_path / "run.csv").remarks[0]
+
+
+@pytest.mark.parametrize(
+    ("heads", "proposed", "said"),
+    [
+        ("qx,qy,qz,qw", ["qw", "qx", "qy", "qz"], "scalar first"),
+        ("q1,q2,q3,q4", ["q4", "q1", "q2", "q3"], "scalar last in the file:"),
+        ("qw,qx,qy,qz", ["qz", "qw", "qx", "qy"], "scalar last in the file, against their names:"),
+    ],
+)
+def test_quaternions_with_the_scalar_last_are_found_by_their_numbers(heads, proposed, said, tmp_path, capsys):
+    rows = ""
+    for k in range(30):
+        turn = 0.2 * np.array([math.sin(k), math.cos(k), math.sin(2 * k)])
+        q = np.append(turn, 1.0) / np.linalg.norm(np.append(turn, 1.0))
+        rows += (
+            ",".join(f"{each:.9f}" for each in (0.1 * math.sin(k), 0.1 * math.cos(k), 0.5, *q, k / 100, k / 90)) + "\n"
+        )
+    (tmp_path / "poses.csv").write_text(f"x,y,z,{heads},l1,l2\n{rows}")
+    assert run(["look", str(tmp_path / "poses.csv")]) == 0
+    shown = capsys.readouterr().out
+    tables = tomllib.loads(shown[shown.index("[measurements]") :])
+    assert tables["instruments"][0]["orientation"] == proposed
+    assert tables["measurements"]["readings"] == ["l1", "l2"]
+    assert said in " ".join(shown.split())

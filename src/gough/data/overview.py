@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from gough.data.channel_groups import GroupedSource, GroupSource
 from gough.data.formats import opened, opened_recording
 from gough.data.held_values import held_value
 from gough.data.pose_columns import MeasuredTarget, calibration_proposal, measured_targets
+from gough.data.pose_files import seeming_order
 from gough.data.recording import MOST_TURNS
 from gough.data.sources import Source, is_unit, split_head
 from gough.data.times import Stamps, TimeColumn, longest_step, seconds_of
@@ -34,6 +35,9 @@ _ELECTRIC = {
 }
 _DERIVED = re.compile(r"vel|acc|dq|speed|desired|reference|error|command|setpoint|target", re.IGNORECASE)
 _OF_MOTION, _OF_EFFORT = {"rad", "deg", "m", "mm", "°"}, {"N·m", "Nm", "N", "V", "A", "mN·m", "N*m"}
+_NUMBERED = (("q1", "q2", "q3", "q4"), ("Q1", "Q2", "Q3", "Q4"))
+"""Columns that are a quaternion where they stand beside a position and all have unit length."""
+_UNIT = 1e-2
 _NO_JOINTS = re.compile(r"Pose|Transform|TFMessage|Odometry", re.IGNORECASE)
 """Types of messages whose positions are no coordinates of joints."""
 
@@ -229,7 +233,7 @@ def overview(path: str | Path, heads: Sequence[str] = ()) -> Overview:
         groups = tuple(_of_group(path, GroupSource(path, group)) for group in source.groups)
         return Overview(path.name, groups)
     table, texts = _of_table(path, source)
-    targets = measured_targets([*(channel.name for channel in table.channels)])
+    targets = _with_quaternions(measured_targets([*(channel.name for channel in table.channels)]), source)
     if not targets:
         return Overview(path.name, (table,))
     ranges = {channel.name: max(abs(channel.least or 0.0), abs(channel.greatest or 0.0)) for channel in table.channels}
@@ -241,6 +245,39 @@ def overview(path: str | Path, heads: Sequence[str] = ()) -> Overview:
         targets,
         calibration_proposal(path.name, targets, units, texts, largest=largest, heads=heads),
     )
+
+
+def _with_quaternions(targets: tuple[MeasuredTarget, ...], source: Source) -> tuple[MeasuredTarget, ...]:
+    """The targets, their quaternions scalar first: names alone do not tell q1, …, q4 from joints, nor their order."""
+    column = {split_head(head)[0]: i for i, head in enumerate(source.heads) if head}
+    numbered = next((each for each in _NUMBERED if all(name in column for name in each)), ())
+    result = []
+    for target in targets:
+        names = target.orientation or (numbered if len(targets) == 1 else ())
+        if len(names) != 4:
+            result.append(target)
+            continue
+        names = tuple(sorted(names, key=column.__getitem__))  # as they stand in the file
+        q = source.load([column[name] for name in names], missing=True)
+        q = q[np.isfinite(q).all(axis=1)]
+        is_quaternion = len(q) > 0 and bool((abs(np.linalg.norm(q, axis=1) - 1) < _UNIT).all())
+        result.append(_in_order(target, names, seeming_order(q)) if is_quaternion else target)
+    return tuple(result)
+
+
+def _in_order(target: MeasuredTarget, names: tuple[str, ...], order: str | None) -> MeasuredTarget:
+    """A target whose quaternion, in the order of the file, seems to be in this order."""
+    if order is None:  # the platform turns much: the names decide
+        if target.orientation:
+            return target
+        return replace(target, orientation=names, meaning="a quaternion, scalar first or last: the data do not show it")
+    scalar_first = names if order == "wxyz" else (names[3], *names[:3])
+    if scalar_first == target.orientation:
+        return target
+    where = "first" if order == "wxyz" else "last"
+    against = ", against their names" if target.orientation else ""
+    meaning = f"a quaternion, scalar {where} in the file{against}: only so does the platform turn little"
+    return replace(target, orientation=scalar_first, meaning=meaning)
 
 
 def _of_group(path: Path, source: GroupSource) -> GroupOverview:

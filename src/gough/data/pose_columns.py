@@ -194,7 +194,8 @@ def calibration_proposal(
 
 
 def _orientation_lines(target: MeasuredTarget, units: Mapping[str, str]) -> list[str]:
-    lines = [f"orientation = {_array(target.orientation)}"]
+    told = "" if target.meaning in _PHRASES.values() else f"  # {target.meaning}: check it"
+    lines = [f"orientation = {_array(target.orientation)}{told}"]
     if len(target.orientation) == 3:
         lines.append(
             'euler = "?"  # convention of the angles in this order, which the file does not state: "fixed xyz", '
