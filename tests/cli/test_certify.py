@@ -185,6 +185,9 @@ def test_a_wrong_pose_is_refuted_and_named(refuted):
     assert leg["without_poses"]["named"] == [7]
     epsilon = leg["epsilon"]
     assert 0 < epsilon["lower"] < epsilon["upper"] < epsilon["lower"] + 1.1e-6
+    page = " ".join((path.parent / "out" / "report.html").read_text(encoding="utf-8").split())
+    told = "Of leg 2 and 5, the line is that of the best one without pose 7 (line 9), whose whole error it shows; ε is"
+    assert told in page  # so that its peak is another number than ε
     names = {file["file"] for file in leg["certificates"]}
     assert {f"certificates/leg-5-{name}.json" for name in ("empty", "epsilon-lower", "epsilon-upper")} <= names
 

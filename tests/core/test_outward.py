@@ -46,7 +46,9 @@ def test_printed_ends_contain_the_interval_and_hardly_more(pair, times):
     a, b = map(read, texts)
     assert a <= lower <= upper <= b
     assert (lower - a) + (b - upper) <= allowed(lower, upper)
-    written = [text.partition("e") for text in texts if text != "0"]
+    assert (a <= 0 <= b) == (lower <= 0 <= upper)
+    step = max(abs(a), abs(b)) / 50
+    written = [text.partition("e") for text, end in zip(texts, (a, b), strict=True) if text != "0" and abs(end) > step]
     assert len({len(digits.partition(".")[2]) for digits, _, _ in written}) <= 1, "the same decimals"
     assert len({exponent for _, _, exponent in written}) <= 1, "the same exponent"
     assert outward.between(*pair, times=times) == " … ".join(texts)

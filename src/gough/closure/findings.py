@@ -78,9 +78,6 @@ def bracket_words(lower: float, upper: float) -> str:
         return "not known" if lower == -np.inf else f"≥ {outward.at_least(lower, times=1000)}"
     if upper <= 0:
         return "≤ 0"
-    if lower > 0:
-        low, high = outward.sides(lower, upper, times=1000)
-        return f"{low if Fraction(low) else outward.at_least(lower, times=1000, digits=2)} … {high}"
     return outward.between(lower, upper, times=1000)
 
 

@@ -5,6 +5,7 @@ enclosed (`DEGREES`). Digits follow from the width of the interval: printing wid
 of its 16th significant digit where it is narrower than that. `digits` states fewer of them.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
@@ -56,13 +57,16 @@ Times: TypeAlias = int | Fraction | Factor
 def sides(lower: Number, upper: Number, *, times: Times = 1, digits: int = _DIGITS) -> tuple[str, str]:
     """Both ends of [lower, upper], each multiplied by `times`: the printed interval contains the given one.
 
-    Ends have the same decimals and the same exponent. An interval with one infinite end is printed as `at_least` or
+    Ends have the same decimals and the same exponent, unless one is so near 0 that it would be printed as 0: whether 0
+    is in the interval is true of the printed one too. An interval with one infinite end is printed as `at_least` or
     `at_most` prints the other. There are at most `digits` significant digits. Zeros at the end are dropped where no
     digit is cut off.
 
     Examples:
         >>> sides(0.12304, 0.12401), sides(-1e-9, 1e-9), sides(1.0, 2.0)
         (('0.123039', '0.124010'), ('-1.01e-09', '1.01e-09'), ('1', '2'))
+        >>> sides(1e-7, 2.0), sides(-3.0, -1.25e-5), sides(0.0, 2.0)
+        (('9.9e-08', '2.00'), ('-3.00', '-1.2e-05'), ('0', '2'))
         >>> sides(1e-3, 1.5e-3, times=1000), sides(0.0, np.inf), sides(0.1, 0.1)
         (('1.000', '1.501'), ('0', '∞'), ('0.1000000000000000', '0.1000000000000001'))
         >>> sides(0, np.pi, times=DEGREES), sides(0.123456781, 0.123456782, digits=3)
@@ -75,8 +79,19 @@ def sides(lower: Number, upper: Number, *, times: Times = 1, digits: int = _DIGI
         return at_least(lower, times=times), at_most(upper, times=times)
     low, high = _scaled(low, times)[0], _scaled(high, times)[1]
     power = _power(high - low, max(abs(low), abs(high)), digits)
-    a, b = _decimals((_down(low, power), _up(high, power)), power, exact=(low, high))
+    numbers = _down(low, power), _up(high, power)
+    a, b = _decimals(numbers, power, exact=(low, high))
+    if low > 0 and not numbers[0]:
+        a = _one(low, _down)
+    if high < 0 and not numbers[1]:
+        b = _one(high, _up)
     return a, b
+
+
+def _one(end: Fraction, rounded: Callable[[Fraction, int], int]) -> str:
+    """An end that is near 0, beside the other one, with two digits of its own: its sign is part of what is proven."""
+    power = _leading(end) - 1
+    return _decimals((rounded(end, power),), power, exact=(end,))[0]
 
 
 def between(lower: Number, upper: Number, *, times: Times = 1, digits: int = _DIGITS) -> str:

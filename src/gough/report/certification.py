@@ -15,7 +15,7 @@ from gough.closure.findings import Certification, ChainFinding, Finding, sides_a
 from gough.core import outward
 from gough.core.html import tag
 from gough.core.tables import Cell, Column, Table, table
-from gough.core.text import poses_counted_from
+from gough.core.text import listed, poses_counted_from, poses_listed
 from gough.region import Box
 from gough.report.base.charts import Chart, Line, Panel
 from gough.report.base.drawing import Drawing
@@ -256,5 +256,32 @@ def needs_figure(certification: Certification) -> Drawing:
     chart = Chart(0.0, 1.0, certification.poses, "pose", "", (panel,))
     poses = f"each of {certification.poses} poses"
     description = f"Reading error beyond the tolerance that the best {certification.part} needs at {poses}."
-    caption = f"{_NEEDS.format(chain=certification.part)} Poses are {poses_counted_from(certification.places)}."
+    caption = (
+        f"{_NEEDS.format(chain=certification.part)} {_against_epsilon(certification)} Poses are "
+        f"{poses_counted_from(certification.places)}."
+    )
     return charted("needs", chart, description, caption)
+
+
+def _against_epsilon(certification: Certification) -> str:
+    """How the heights of the lines are related to ε, which is another number."""
+    part, lines = certification.part, []
+    if any(not _is_without(chain) for chain in certification.chains):
+        lines.append(f"The highest point of a line is the ε of that {part}, from above, or below zero where that is.")
+    left_out: dict[tuple[int, ...], list[str]] = {}
+    for chain in certification.chains:
+        if chain.without is not None and _is_without(chain):
+            left_out.setdefault(chain.without.left_out, []).append(str(chain.chain))
+    lines += [
+        f"Of {part} {listed(numbers)}, the line is that of the best one without "
+        f"{poses_listed(poses, certification.places)}, whose whole error it shows; ε is of all poses, and smaller."
+        for poses, numbers in left_out.items()
+    ]
+    if certification.joint is not None and len(certification.chains) > 1:
+        lines.append(f"ε of {certification.together} is larger where the {part}s do not agree about the poses' errors.")
+    return " ".join(lines)
+
+
+def _is_without(chain: ChainFinding) -> bool:
+    """Whether the needs of a chain are those of the best one without some poses."""
+    return chain.without is not None and bool(chain.without.left_out)
