@@ -34,7 +34,7 @@ from gough.robots import KINEMATICS, GoughPlatform, KinematicModel
 SIZES = (8, 16, 32, 64, 200)
 FRAMES = ("robot", "instrument")
 READING = MappingProxyType({"m": 1e-5, "rad": 5e-5})
-DIGEST = campaigns.digest(("calibration confusion", 2, POSITION, ANGLE, tuple(READING.items()), BLUEPRINT))
+DIGEST = campaigns.digest(("calibration confusion", 3, POSITION, ANGLE, tuple(READING.items()), BLUEPRINT))
 BEGIN, END = "<!-- begin: benchmarks/calibration_confusion.py -->", "<!-- end: benchmarks/calibration_confusion.py -->"
 NOTHING, REFUSED = "nothing", "refused, no name"
 

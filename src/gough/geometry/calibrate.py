@@ -12,7 +12,7 @@ from gough.core.arrays import Array
 from gough.core.errors import GoughError, InputError, require
 from gough.core.rigid import RigidMotion
 from gough.core.rotations import exp, log
-from gough.core.text import number, shown_unit
+from gough.core.text import counted, number, shown_unit
 from gough.core.threads import one_blas_thread
 from gough.data import Poses
 from gough.data.pose_files import poses_of
@@ -151,7 +151,7 @@ def calibrate(
     factor = float(values[-1]) if scale else 1.0
     parameters = values[: len(model.names)]
     found_frames = placed.found(values[len(model.names) + len(model.chains) :], factor, answer)
-    own = placed.moved(model, poses, found_frames, like=begun)
+    own = _moved_back(model, theta, stated, placed, poses, found_frames, begun)
     after = chains_of(model, own, parameters, scale=factor)
     chains = _chain_fits(model, own, chains_of(model, begun, aligned, scale=factor).residual, after.residual)
     rms = float(np.sqrt(np.mean([chain.rms_after**2 for chain in chains])))
@@ -220,7 +220,7 @@ def _diagnosed(  # noqa: PLR0917 - what a calibration knows at its end
     rms: float,
 ) -> tuple[Diagnosis, tuple[str, ...]]:
     """Mistakes for which the data are evidence, and sentences on data that do not fit and have none."""
-    suspects = _suspects(model, poses, placed.start, answer, rms)
+    suspects = _suspects(model, poses, placed.start, problem, answer, rms)
     accused = warnings(model, stated.poses)
     if suspects or answer.status is not Status.OK or is_doubtful(model, placed.start, poses):
         found = conventions(model, blueprint, stated.poses, in_robot_frame=stated.in_robot_frame)
@@ -325,12 +325,12 @@ def _placed(  # noqa: PLR0917 - as `calibrate` has them
         if isinstance(model, GoughPlatform):
             return _placed_platform(model, poses, theta, fixed)
         first = estimated_frames(model, poses)
+        begun = in_robot_frame(model, poses, StatedFrames.of(first))
     except InputError as error:
         why = _misread(model, theta, stated)
         if not why:
             raise
         raise InputError(f"the {model.name} cannot be calibrated from these poses. {why}") from error
-    begun = in_robot_frame(model, poses, StatedFrames.of(first))
     if isinstance(prior, ConfidenceEllipsoid):  # a belief on parameters is in the frame that the blueprint has
         return _Placed(begun, theta, first)
     return _Placed(begun, theta, first, _determined_frames(model, begun, theta, fixed))
@@ -437,6 +437,26 @@ def _misread(model: KinematicModel, theta: Array, stated: _Stated) -> str:
     """The mistakes of convention that explain the data, in sentences; empty without any."""
     accused = conventions(model, theta, stated.poses, in_robot_frame=stated.in_robot_frame)
     return " ".join(each.words for each in accused)
+
+
+def _moved_back(  # noqa: PLR0917 - what a calibration knows at its end
+    model: KinematicModel,
+    theta: Array,
+    stated: _Stated,
+    placed: _Placed,
+    poses: Poses,
+    frames: Frames | None,
+    begun: Poses,
+) -> Poses:
+    """The poses in the frames that were found; refused where these are far from any that can be."""
+    try:
+        return placed.moved(model, poses, frames, like=begun)
+    except InputError as error:
+        why = _misread(model, theta, stated) or (
+            "With no frames of the instrument does the blueprint come near: check units of positions and readings, and "
+            "signs and order of the readings."
+        )
+        raise InputError(f"the {model.name} cannot be calibrated from these poses. {why}") from error
 
 
 _UNSETTLED = (
@@ -560,19 +580,33 @@ def _aligned(model: GoughPlatform, poses: Poses, theta: Array) -> tuple[Array, F
 
 _WRONG = 0.004
 """Closure errors beyond this share of the robot's size are worth a warning, whatever they come from."""
+_FEW = 2
+"""Poses beyond those that give as many equations as unknowns, up to which an iteration may fail without a mistake."""
 _TRIED = 8
 """Poses at which the blueprint is assembled."""
 _STRIDE = 0.05
 """Longest step of that search, m."""
 
 
-def _suspects(model: KinematicModel, poses: Poses, start: Array, answer: Estimate, rms: float) -> tuple[str, ...]:
+def _suspects(  # noqa: PLR0917 - what a calibration knows at its end
+    model: KinematicModel, poses: Poses, start: Array, problem: NonlinearProblem, answer: Estimate, rms: float
+) -> tuple[str, ...]:
     """Sentences on data that do not fit and have no mistake of the catalogue."""
     size = float(np.ptp(poses.position, axis=0).max() + abs(poses.position).max())
     if not rms <= _WRONG * size:
+        closes = f"close only to {number(1e3 * rms, digits=3)} mm (rms)" if np.isfinite(rms) else "do not close"
+        n, unknowns = len(model.chains), int((~problem.unknowns.is_fixed).sum())
+        if len(poses) * n < unknowns + _FEW * n and answer.status is not Status.OK:
+            text = (
+                f"The chains {closes}: {len(poses)} poses give {len(poses) * n} equations for {unknowns} unknowns, too "
+                f"few for the iteration to arrive. Measure {counted(-(-(unknowns + _FEW * n) // n), 'pose')} or more, "
+                "or hold parameters that are known (fixed); if that does not help, check units, frames and the order "
+                "of the readings."
+            )
+            return (text,)
         text = (
-            f"The chains close only to {number(1e3 * rms, digits=3)} mm (rms): check units, frames and the order of "
-            "the readings; else the model lacks a large effect."
+            f"The chains {closes}: check units, frames and the order of the readings; else the model lacks a large "
+            "effect."
         )
         return (text,)
     if answer.status is not Status.OK:

@@ -16,7 +16,7 @@ _BODIES = (("base", slice(0, 3)), ("platform", slice(3, 6)))
 _SOME = 8
 """Poses between which turns are compared, where the frames are not known."""
 _TRIED = 2
-"""Exchanged pairs of each body that are tried then."""
+"""Orders of each body, two or three joints exchanged, that are tried then."""
 
 
 class OrderOfJoints(Mistake):
@@ -30,7 +30,7 @@ class OrderOfJoints(Mistake):
     advice = "Look at the machine which joints each leg connects, and correct the blueprint; the readings may stay."
 
     def corrected(self, stated: Stated) -> Iterator[Corrected]:
-        """In the order in which readings and legs are correlated best; without known frames, exchanged pairs."""
+        """In the order in which readings and legs are correlated best; without known frames, two or three exchanged."""
         model = stated.model
         if not isinstance(model, GoughPlatform):
             return
@@ -78,18 +78,34 @@ def _ordered(lengths: Array, readings: Array, body: str) -> tuple[int, ...]:
 
 
 def _exchanged(stated: Stated, model: GoughPlatform, rows: Array, part: slice) -> list[tuple[int, ...]]:
-    """Pairs with which the blueprint turns between poses by about the angles measured, whatever the frames."""
+    """Two or three joints, exchanged so that the blueprint turns between poses by about the angles measured.
+
+    This does not depend on the frames.
+    """
     N = len(stated.poses)
     some = np.unique(np.linspace(0, N - 1, min(N, _SOME)).astype(int))
     found: list[tuple[float, tuple[int, ...]]] = []
-    for i, j in combinations(range(len(rows)), 2):
+    for chosen in _moved(len(rows)):
         order = list(range(len(rows)))
-        order[i], order[j] = j, i
+        for k, other in zip(chosen, (*chosen[1:], chosen[0]), strict=True):
+            order[k] = other
         blueprint = model.parameters(_permuted(rows, part, tuple(order)))
         away = incongruence(stated, blueprint, stated.poses.readings[some], some)
         if away is not None and np.isfinite(away[0]):
             found.append((float(away[0]), tuple(order)))
     return [order for _, order in sorted(found)[:_TRIED]]
+
+
+def _moved(n: int) -> Iterator[tuple[int, ...]]:
+    """Joints that take one another's places, the last that of the first: all pairs, and all cycles of three.
+
+    Examples:
+        >>> len(list(_moved(6))), list(_moved(3))
+        (55, [(0, 1), (0, 2), (1, 2), (0, 1, 2), (0, 2, 1)])
+    """
+    yield from combinations(range(n), 2)
+    for i, j, k in combinations(range(n), 3):
+        yield from ((i, j, k), (i, k, j))
 
 
 def _permuted(rows: Array, part: slice, order: tuple[int, ...]) -> Array:
