@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.calibration_confusion import measured as confused
 from benchmarks.calibration_mistakes import ANGLE as ANGLE_NOISE
 from benchmarks.calibration_mistakes import POSITION as POSITION_NOISE
 from benchmarks.calibration_mistakes import READING as READING_NOISE
@@ -155,6 +156,48 @@ def blueprint_with(order, *parts):
     for part in parts:
         rows[:, part] = rows[list(order), part]
     return GoughPlatform(rows[:, :3], rows[:, 3:6], rows[:, 6])
+
+
+def test_three_exchanged_joints_are_named_in_an_instruments_frame(rng):
+    order = [1, 2, 0, 3, 4, 5]
+    with pytest.raises(GoughError) as told:
+        calibrate(blueprint_with(order, slice(0, 3)), elsewhere(campaign(rng, 24).poses), frames="instrument")
+    assert "joints of the base alone are taken in the order 3, 1, 2, 4, 5, 6" in str(told.value)
+
+
+def test_units_are_named_where_no_frame_of_an_instrument_is_found():
+    """Frames that were found far away were blamed on a base.position that nobody stated."""
+    model, poses = confused("linear-delta", 16, "instrument", np.random.default_rng(4))
+    with pytest.raises(GoughError, match="inches were taken for millimetres in the readings"):
+        calibrate(model, replace(poses, readings=poses.readings / 25.4), frames="instrument")
+
+
+def test_angles_in_degrees_are_not_taken_for_radians_that_were_divided():
+    """Readings over many turns are explained by any zeros."""
+    for seed in range(6):
+        model, poses = confused("3-rrr", 8, "robot", np.random.default_rng(seed))
+        try:
+            said = " ".join(calibrate(model, replace(poses, readings=np.degrees(poses.readings))).suspects)
+        except GoughError as error:
+            said = str(error)
+        assert "degrees were taken for radians in the readings" in said
+
+
+def test_centimetres_are_named():
+    model, poses = confused("linear-delta", 16, "robot", np.random.default_rng(1))
+    answer = calibrate(model, replace(poses, position=100 * poses.position))
+    assert "centimetres were taken for metres in the positions" in answer.suspects[0]
+
+
+def test_too_few_poses_are_not_called_a_mistake_of_units():
+    said = []
+    for seed in range(8):
+        model, poses = confused("rotary-delta", 8, "instrument", np.random.default_rng(seed))
+        try:
+            said.append(" ".join(calibrate(model, poses, frames="instrument").suspects))
+        except GoughError as error:
+            said.append(str(error))
+    assert all("check units" not in each or "Measure 10 poses or more" in each for each in said), said
 
 
 @pytest.mark.parametrize("framed", [False, True])
