@@ -6,13 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.text import Text
 
 from gough.closure import Bracket, ChainFinding, Finding
 from gough.core.rotations import exp
 from gough.data import KlipperDelta, Poses, averaged
 from gough.geometry import calibrate, calibrate_printer
 from gough.region import Box
-from gough.report.calibration.figures import expected_closure
+from gough.report.calibration.figures import expected_closure, map_figure, slices
 from gough.report.calibration.page import calibration_documents, headline, printer_documents
 from gough.report.calibration.tables import joint_changes
 from gough.robots import GoughPlatform, LinearDelta
@@ -161,3 +163,26 @@ def test_a_platform_with_four_legs_has_a_report(rng):
     assert "geometry.toml" in files
     assert "workspace-map.json" not in files
     assert b"Uncertainty of poses predicted" not in files["report.html"]
+
+
+def test_labels_of_the_map_stay_in_the_figure_and_apart(campaign):
+    """Axes of a fixed aspect move after a layout that does not expect it."""
+    _, found = campaign
+    drawing = map_figure(found, slices(found))
+    drawing.svg()  # lays it out
+    figure = drawing.figure
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    boxes = [
+        each.get_window_extent(canvas.get_renderer())
+        for axes in figure.axes
+        for each in (axes.xaxis.label, axes.yaxis.label, axes.title, *(axes.get_legend() or axes).findobj(Text))
+        if each.get_text().strip() and each.get_visible()
+    ]
+    boxes = [each for each in boxes if each.width > 1]
+    for each in boxes:
+        assert figure.bbox.x0 <= each.x0
+        assert each.x1 <= figure.bbox.x1
+    left, right = figure.axes[0], figure.axes[1]
+    label = right.yaxis.label.get_window_extent(canvas.get_renderer())
+    assert label.x0 > left.get_window_extent(canvas.get_renderer()).x1

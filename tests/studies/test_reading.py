@@ -1,8 +1,12 @@
 """One function reads a study of any kind, and refuses what is none."""
 
+import subprocess
+import sys
+
 import pytest
 
 from gough import InputError, read_study
+from gough.cli.app import run
 from gough.studies import CalibrationStudy, DesignStudy, IdentificationStudy, PoseSelectionStudy, study_text
 
 ROBOT = '[robot]\nfamily = "delta"\n'
@@ -140,3 +144,12 @@ def test_dimensions_that_a_robot_takes_from_the_library_are_named(tmp_path, robo
     expected = (f"Not stated in [robot.geometry], taken from the library: {named}",) if named else ()
     said = CalibrationStudy.read(file).premises
     assert tuple(each[: len(expected[0])] for each in said) == expected
+
+
+@pytest.mark.parametrize("more", ["--calibration=gough", "--robot=five-bar"])
+def test_a_study_of_any_kind_is_read_by_a_program_that_has_loaded_nothing_else(more, tmp_path):
+    """Kinds are known once their modules are loaded; here they are loaded by what is in the file."""
+    assert run(["new", str(tmp_path / "new"), more, "--example"]) == 0
+    code = f"import gough; print(type(gough.Study.read({str(tmp_path / 'new' / 'study.toml')!r})).__name__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() in {"CalibrationStudy", "IdentificationStudy"}, done.stderr

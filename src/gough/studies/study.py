@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -34,6 +35,20 @@ _COMMANDS = {
 _METHODS = {"identify": "data", "calibrate": "poses", "certify": "poses", "design": "design", "choose": "selection"}
 """What studies can be asked for, and the table that it needs."""
 _KINDS: dict[str, type["Study"]] = {}
+_MODULES = {
+    "data": "identification",
+    "measurements": "instruments",
+    "poses": "calibration",
+    "printer": "calibration",
+    "design": "design",
+    "selection": "pose_selection",
+}
+"""Modules that define the kinds: a study loads its own alone."""
+
+
+def _kind(purpose: str) -> type["Study"]:
+    import_module(f"gough.studies.{_MODULES[purpose]}")
+    return _KINDS[purpose]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,15 +92,15 @@ class Study:
         """
         path = as_path(path, "path")
         if path.suffix == ".cfg":
-            return _KINDS["printer"].read(path)
+            return _kind("printer").read(path)
         file = study_file(path)
         tables = file.tables
         for purpose in _PURPOSES:
             if purpose in tables:
-                return _KINDS[purpose].read(path)
+                return _kind(purpose).read(path)
         names = ", ".join(f"[{name}]" for name in tables) or "no table"
         if file.written(("robot",)) == ("machine",):  # an old file: without other tables it was for choosing poses
-            return _KINDS["selection"].read(path)
+            return _kind("selection").read(path)
         if "robot" in tables:
             raise InputError(
                 f"{path} has {names}, and no table that states what to do: add [data] to identify the robot "

@@ -162,8 +162,13 @@ def style(salt: str = "gough") -> Iterator[None]:
         yield
 
 
-def blank(width: float, height: float, *, layout: Literal["constrained"] | None = "constrained") -> "Figure":
-    """An empty figure of so many inches that belongs to nobody: no window, no global list."""
+def blank(
+    width: float, height: float, *, layout: Literal["constrained", "compressed"] | None = "constrained"
+) -> "Figure":
+    """An empty figure of so many inches that belongs to nobody: no window, no global list.
+
+    Axes of a fixed aspect need the layout "compressed", else their labels overlap or leave the figure.
+    """
     from matplotlib.figure import Figure  # noqa: PLC0415 - start-up time
 
     return Figure(figsize=(width, height), dpi=72, layout=layout)  # dots are points, as in SVG

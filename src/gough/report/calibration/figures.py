@@ -48,7 +48,7 @@ def map_figure(calibrated: Calibrated, maps: tuple[WorkspaceMap, ...]) -> Drawin
     """Each slice as a grid of squares, darker where poses are predicted worse, with the measured poses on it."""
     kinds = ["position", *(["orientation"] if maps[0].orientation is not None else [])]
     with style():
-        figure = blank(WIDTH, 0.3 + 2.3 * len(kinds))
+        figure = blank(WIDTH, 0.3 + 2.3 * len(kinds), layout="compressed")
         rows = figure.subplots(len(kinds), len(maps), squeeze=False)
         for kind, row in zip(kinds, rows, strict=True):
             grids = [_values(each, kind) for each in maps]
