@@ -34,14 +34,21 @@ function outward(lower, upper) {
     return value.toExponential(Math.max(0, own - power));
   };
   const unit = plain ? 10 ** Math.min(power, 0) : 10 ** power;
-  return [-1, 1].map((sign) => {
-    const value = sign < 0 ? lower : upper;
+  const rounded = (value, sign, written, step) => {
     let near = value;
-    for (let k = 0; k < 4; k += 1, near += sign * unit) {
-      const back = Number(text(near));
+    for (let k = 0; k < 4; k += 1, near += sign * step) {
+      const back = Number(written(near));
       if (sign * back > sign * value || (back === value && Number.isSafeInteger(value * 1024))) break;
     }
-    return withMinus(text(near));
+    return written(near);
+  };
+  return [-1, 1].map((sign) => {
+    const value = sign < 0 ? lower : upper;
+    const near = rounded(value, sign, text, unit);
+    // an end near 0 keeps its sign, in two digits of its own: else the set would seem to contain 0
+    const isLost = sign * value < 0 && sign * Number(near) >= 0;
+    const digit = isLost ? 10 ** (Math.floor(Math.log10(Math.abs(value))) - 1) : 0;
+    return withMinus(isLost ? rounded(value, sign, (each) => each.toExponential(1), digit) : near);
   });
 }
 
@@ -52,10 +59,17 @@ function ticks(low, high, wanted) {
   const raw = (high - low) / Math.max(1, wanted);
   if (!(raw > 0) || !Number.isFinite(raw)) return { step: 1, values: [] };
   const power = 10 ** Math.floor(Math.log10(raw));
-  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= raw * 0.999);
-  const values = [];
-  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k += 1) values.push(k * step);
-  return { step, values };
+  const factors = [0.5, 1, 2, 5, 10];
+  const inside = (step) => {
+    const values = [];
+    for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k += 1) values.push(k * step);
+    return values;
+  };
+  const chosen = factors.findIndex((factor) => factor >= 1 && factor * power >= raw * 0.999);
+  const [step, finer] = [factors[chosen] * power, factors[chosen - 1] * power];
+  // one number shows no scale: more of them, where there is room
+  const isSparse = inside(step).length < 2 && inside(finer).length <= Math.max(2, 1.6 * wanted);
+  return isSparse ? { step: finer, values: inside(finer) } : { step, values: inside(step) };
 }
 
 /** The text of one mark on an axis with this step. */
