@@ -1,6 +1,7 @@
 """The page in a browser: everything drawn, nothing asked for, every gesture answered."""
 
 import re
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -159,6 +160,27 @@ def test_intervals_tell_numbers_in_full_and_sets_rounded_outward(desk, found):
         assert side in tip(desk, "parameters").replace("−", "-")
     assert "proven to contain all" in tip(desk, "parameters")
     desk.evaluate("document.querySelector('#parameters .reset').click()")
+
+
+@pytest.mark.parametrize("name", ["parameters", "correlation"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_labels_are_inside_their_figure(browser, path, name, width):
+    with browser.open(path, width=width) as page:
+        outside = page.evaluate(f"""(svg => [...svg.querySelectorAll("text[text-anchor=end]")].filter(
+            text => text.getBoundingClientRect().left < svg.getBoundingClientRect().left - 0.5
+        ).map(text => text.textContent))(document.querySelector("#{name} .plot.live svg"))""")
+        assert outside == []
+
+
+def test_an_axis_has_more_than_one_number_where_there_is_room(desk):
+    script = (files("gough.report") / "assets" / "numbers.js").read_text(encoding="utf-8")
+    ranges = [[0.1159, 0.1243], [0.2289, 0.2457], [0.1, 0.94], [-0.09, 0.08], [14.2, 18.9], [3e-9, 4.2e-9], [7, 7.9e6]]
+    for low, high in ranges:
+        words = f"(t => [t.values, t.values.map(v => tickText(v, t.step))])(ticks({low}, {high}, 2.9))"
+        marks = desk.evaluate(f"(() => {{ {script}\nreturn {words}; }})()")
+        assert 2 <= len(marks[0]) <= 4, (low, high)
+        for value, text in zip(*marks, strict=True):
+            assert float(text.replace("−", "-")) == pytest.approx(value, rel=1e-9, abs=1e-12 * high)
 
 
 def test_pairs_and_correlations_answer(desk, found):

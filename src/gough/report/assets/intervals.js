@@ -71,8 +71,8 @@ class Intervals {
     const columns = Math.max(1, Math.min(this.items.length, Math.floor(width / 290)));
     const cell = (width - 18 * (columns - 1)) / columns;
     const height = HEAD + ROW * this.shown.length + FOOT;
-    const longest = Math.max(...this.shown.map((k) => this.methods[k].label.length));
-    this.left = Math.min(6.3 * longest + 8, cell * 0.42);
+    const longest = Math.max(...this.shown.map((k) => widthOf(this.methods[k].label, this.svg)));
+    this.left = Math.min(longest + 10, cell * 0.42);
     this.cells = [];
     const panels = this.items.map((item, i) => {
       const [x, y] = [(i % columns) * (cell + 18), Math.floor(i / columns) * height];
@@ -126,7 +126,7 @@ class Intervals {
 
   row({ value, lower, upper }, method, { x, room, middle }) {
     const [first, last] = [this.left, this.left + room];
-    const label = shortenedTo(method.label, Math.floor((this.left - 6) / 6));
+    const label = shortenedTo(method.label, this.left - 8, this.svg);
     const parts = [make("text", { x: this.left - 8, y: middle + 4, "text-anchor": "end" }, [label])];
     const inside = (at) => Math.min(Math.max(at, first), last);
     if (upper >= lower && upper > -Infinity && lower < Infinity) {
@@ -192,5 +192,3 @@ class Intervals {
     });
   }
 }
-
-const shortenedTo = (text, length) => (text.length <= length ? text : `${text.slice(0, Math.max(1, length - 1))}\u2026`);

@@ -27,13 +27,13 @@ class Matrix {
   draw(width) {
     const { labels, values } = this.spec;
     const n = labels.length;
-    this.left = Math.min(6.4 * Math.max(...labels.map((label) => label.length)) + 12, width * 0.35);
+    this.left = Math.min(Math.max(...labels.map((label) => widthOf(label, this.svg))) + 8, width * 0.35);
     this.side = Math.min(34, (width - this.left - 4) / n);
     const total = this.side * n;
     this.mark = make("rect", { class: "chosen", width: this.side, height: this.side, visibility: "hidden" });
     const parts = [this.mark];
     labels.forEach((label, i) => {
-      const short = shortenedTo(label, Math.floor(this.left / 6.2));
+      const short = shortenedTo(label, this.left - 6, this.svg);
       const middle = this.side * (i + 0.5);
       parts.push(make("text", { x: this.left - 6, y: middle + 4, "text-anchor": "end" }, [short]));
       const turned = `translate(${tenth(this.left + middle + 4)} ${tenth(total + 6)}) rotate(-90)`;

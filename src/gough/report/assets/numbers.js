@@ -66,17 +66,20 @@ function ticks(low, high, wanted) {
     return values;
   };
   const chosen = factors.findIndex((factor) => factor >= 1 && factor * power >= raw * 0.999);
-  const [step, finer] = [factors[chosen] * power, factors[chosen - 1] * power];
-  // one number shows no scale: more of them, where there is room
-  const isSparse = inside(step).length < 2 && inside(finer).length <= Math.max(2, 1.6 * wanted);
-  return isSparse ? { step: finer, values: inside(finer) } : { step, values: inside(step) };
+  const step = factors[chosen] * power;
+  // one number shows no scale: the coarsest step that shows more of them, where there is room
+  const hasRoom = (finer) => inside(finer).length > 1 && inside(finer).length <= Math.max(3, 1.6 * wanted);
+  const better = inside(step).length < 2 && [step / 2, factors[chosen - 1] * power].find(hasRoom);
+  return better ? { step: better, values: inside(better) } : { step, values: inside(step) };
 }
 
 /** The text of one mark on an axis with this step. */
 function tickText(value, step) {
   if (Math.abs(value) < step * 1e-6) return "0";
-  const decimals = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  const power = Math.floor(Math.log10(step) + 1e-9);
+  const isHalf = Math.abs(step / 10 ** power - 2.5) < 1e-6 ? 1 : 0; // 2.5 has a digit more than 2
+  const decimals = Math.max(0, isHalf - power);
   if (decimals <= 4 && Math.abs(value) < 1e5) return withMinus(value.toFixed(decimals));
-  const digits = Math.floor(Math.log10(Math.abs(value))) - Math.floor(Math.log10(step) + 1e-9);
+  const digits = Math.floor(Math.log10(Math.abs(value))) - power + isHalf;
   return withMinus(value.toExponential(Math.min(Math.max(digits, 0), 6)));
 }

@@ -16,6 +16,23 @@ const html = (name, attributes = {}, children = []) => fill(document.createEleme
 
 const color = (name) => (typeof name === "number" ? `var(--series-${(name % 8) + 1})` : `var(--${name})`);
 
+const measuring = document.createElement("canvas").getContext("2d");
+
+/** Pixels that a text takes in the font of a drawing. */
+function widthOf(text, svg) {
+  const { fontStyle, fontWeight, fontSize, fontFamily } = getComputedStyle(svg);
+  measuring.font = `${fontStyle} ${fontWeight} ${fontSize} ${fontFamily}`;
+  return measuring.measureText(text).width;
+}
+
+/** A text that takes no more than so many pixels: its beginning, where it is longer. */
+function shortenedTo(text, room, svg) {
+  if (widthOf(text, svg) <= room) return text;
+  const letters = [...text];
+  while (letters.length > 1 && widthOf(`${letters.join("")}\u2026`, svg) > room) letters.pop();
+  return `${letters.join("")}\u2026`;
+}
+
 /** First and last of n abscissas from `start` on. */
 const stretch = ({ start, step, n }) => [start, start + step * Math.max(n - 1, 1)];
 
