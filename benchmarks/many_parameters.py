@@ -24,7 +24,6 @@ from gough.dynamics.effect import Planted
 from gough.dynamics.recorded import recorded
 from gough.dynamics.reduce import reduced
 from gough.methods import LinearHull, identifiability, minimal_bound
-from gough.methods.bounded.chebyshev import _InStrips
 from gough.methods.bounded.strips import Strips
 from gough.methods.statistical import linear
 from gough.methods.statistical.whitening import Unweighted
@@ -63,6 +62,8 @@ def by_highs(problem: LinearProblem) -> float:
 
 
 def of_the_arm(seconds: float) -> None:
+    from gough.methods.bounded.chebyshev import _InStrips  # noqa: PLC0415 - an older gough has none
+
     problem, scale = arm(seconds)
     open_problem = with_bounds(problem, scale)
     minimal_bound(open_problem.select(np.arange(0, problem.n_rows, 20)))  # what is compiled and loaded
