@@ -5,12 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from gough.data import MeasuredMotion
+from gough.dynamics.causes import causes_of
 from gough.dynamics.effect import Excitation
 from gough.dynamics.effects import catalogue
 from gough.dynamics.effects.geometry import dimensions
 from gough.dynamics.effects.hysteresis import bristles
+from gough.dynamics.with_effects import with_effects
 from gough.robots import Delta, FiveBar, Hexapod, efforts
 from gough.robots.mechanism import MechanismModel
+from gough.simulate.multibody import experiment
+from tests.simulate.multibody.motions import NEEDS
 
 RATE = 200.0
 
@@ -97,6 +102,28 @@ def test_an_open_chain_has_no_passive_friction():
 
     of = excitation(MechanismModel(seven_axes()), seconds=0.25)
     assert catalogue()["passive-friction"].columns(of) is None
+
+
+def test_rotors_of_an_arm_from_a_file_that_states_none():
+    """Their sizes are found; those of the first axes are part of their links' inertia, and are not named."""
+    pytest.importorskip("pinocchio", reason=NEEDS)
+    truth = experiment("arm", seconds=10.0, rate=250.0)
+    arm = truth.robot.mechanism
+    joints = tuple(replace(each, freedoms=(replace(each.freedoms[0], rotor=None),)) for each in arm.joints)
+    robot = MechanismModel(replace(arm, joints=joints))
+    motion = MeasuredMotion.concatenate(*truth.measured(None, np.random.default_rng(2)))
+    found = causes_of(robot, motion)
+    assert [cause.effect.name for cause in found.steps] == ["rotor"]
+    rotors = {f"rotor_{k + 1}": joint.freedoms[0].rotor for k, joint in enumerate(arm.joints)}
+    cause = found.steps[0]
+    assert 4 <= len(cause.names) < 7
+    assert cause.dof == len(cause.names)
+    for name, value, sigma in zip(cause.names, cause.values, cause.sigma, strict=True):
+        assert abs(value - rotors[name]) < 4 * sigma
+        assert sigma < 0.05 * rotors[name]
+    included = with_effects(robot, motion, ["rotor"])
+    assert set(included.values) == set(cause.names)
+    assert causes_of(included, motion).likeliest is None
 
 
 def test_the_geometry_of_a_mechanism_is_the_distances_of_its_joints():

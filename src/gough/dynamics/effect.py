@@ -18,6 +18,8 @@ from gough.robots.model import DynamicModel
 T = TypeVar("T")
 _SURE = 3.0
 """Standard deviations below zero from which on a parameter counts as negative."""
+_SOME, _SAME = 200, 1e-6
+"""Samples at which a model is compared with an effect, and the part that is left if it has that effect."""
 REGRESSOR = "regressor"
 """Name in `Excitation.of_motion` of the model's regressor at all samples, where it is not too large to be kept."""
 
@@ -398,6 +400,14 @@ class Effect(ABC):
     @abstractmethod
     def plant(self, truth: Truth, size: float, rng: np.random.Generator) -> Planted | None:
         """The experiment with this effect; None where the robot cannot have it."""
+
+
+def is_absorbed(truth: Truth, efforts: Array) -> bool:
+    """Does the robot's model have efforts (samples, actuators) like these, up to rounding?"""
+    some = slice(None, None, max(1, len(truth.q) // _SOME))
+    W = np.asarray(truth.robot.regressor(truth.q[some], truth.dq[some], truth.ddq[some]))
+    W, own = W.reshape(-1, W.shape[2]), efforts[some].reshape(-1)
+    return bool(np.linalg.norm(own - W @ np.linalg.lstsq(W, own)[0]) < _SAME * np.linalg.norm(own))
 
 
 def multiplied(values: Sequence[float], by: float) -> list[tuple[float, ...]]:

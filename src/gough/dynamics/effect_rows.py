@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
+from itertools import compress
 from typing import Any
 
 import numpy as np
 
 from gough.core import fisher
-from gough.core.arrays import Array, Integers
+from gough.core.arrays import Array, Integers, Mask
 from gough.data import MeasuredMotion
 from gough.dynamics.cause import Cause, Hidden
 from gough.dynamics.effect import REGRESSOR, Columns, Effect, Excitation
@@ -143,8 +144,14 @@ class EffectRows:
         columns = cause.effect.columns(self.excitation_with(cause))
         # without columns at these values, as of a link that the robot does not reach: what was fitted
         E = cause.efforts[:, None] if columns is None else self.rows_of(columns)
-        more, _ = _basis(self._without_model(E))
-        return replace(self, basis=np.column_stack([self.basis, more]))
+        left, length, told = self._told(E)
+        U, s, _ = np.linalg.svd(left[:, told] / length[told], full_matrices=False)
+        return replace(self, basis=np.column_stack([self.basis, U[:, s > _VISIBLE]]))
+
+    def _told(self, E: Array) -> tuple[Array, Array, Mask]:
+        """What the model does not absorb of an effect's columns, their lengths, and which are more than rounding."""
+        left, length = self._without_model(E), np.linalg.norm(E, axis=0)
+        return left, length, np.linalg.norm(left, axis=0) > _VISIBLE * length
 
     def fits(self, every: Sequence[Effect], excitation: Excitation, trials: Sequence[int]) -> list[Cause]:
         """The model with each of some effects, where that can be told from the model's own parameters."""
@@ -170,28 +177,29 @@ class EffectRows:
             return None
         before = _sums(self.residuals, self.group)
         r = self.residuals if signs is None else self._without_model(self.y * signs[self.group])
-        size = np.linalg.norm(E, axis=0)
-        size = np.where(size > 0, size, 1.0)
-        U, s, Vt = np.linalg.svd(self._without_model(E) / size, full_matrices=False)
-        seen = s > _VISIBLE
-        if columns.names and not seen.any():
+        left, size, told = self._told(E)
+        if columns.names and not told.any():
             return None
+        left, E, size = left[:, told], E[:, told], size[told]
+        names, units = (tuple(compress(each, told)) for each in (columns.names, columns.units))
+        U, s, Vt = np.linalg.svd(left / size, full_matrices=False)
+        seen = s > _VISIBLE
         U, s, Vt = U[:, seen], s[seen], Vt[seen]
         z = U.T @ r
         values = Vt.T @ (z / s) / size
         efforts = E @ values
         after = r - U @ z
-        left = _sums(after, self.group)
-        ratio = float((self.independent * np.log(np.maximum(before, 1e-20) / np.maximum(left, 1e-20))).sum())
+        still = _sums(after, self.group)
+        ratio = float((self.independent * np.log(np.maximum(before, 1e-20) / np.maximum(still, 1e-20))).sum())
         k = len(s)
         p = max(p_of_ratio(ratio, max(k, 1)), self._p_of_blocks(U, z, after))
         spread = float(self.independent.sum())
-        variance = float(left.sum()) / max(spread - k, 1.0)
+        variance = float(still.sum()) / max(spread - k, 1.0)
         sigma = np.sqrt(variance * ((Vt.T / s) ** 2).sum(axis=1)) / size
         return Cause(
             effect=effect,
-            names=columns.names,
-            units=columns.units,
+            names=names,
+            units=units,
             values=values,
             sigma=sigma,
             conditional=sigma,
@@ -200,13 +208,13 @@ class EffectRows:
             trials=trials,
             score=ratio - k * float(np.log(max(spread, 2.0))) - 2 * float(np.log(trials)),
             p=min(1.0, trials * p),
-            removes=1 - float(left.sum() / before.sum()) if before.sum() > 0 else 0.0,
+            removes=1 - float(still.sum() / before.sum()) if before.sum() > 0 else 0.0,
             shifts=self._shifts(efforts, variance) if signs is None else {},
             residuals=after,
             efforts=efforts,
             hidden=self._hidden(
                 effect,
-                columns,
+                (names, units),
                 E / size,
                 (s, Vt, size),
                 variance=variance,
@@ -215,7 +223,7 @@ class EffectRows:
             )
             if k
             else None,
-            caveat=effect.caveat(excitation, dict(zip(columns.names, values.tolist(), strict=True))),
+            caveat=effect.caveat(excitation, dict(zip(names, values.tolist(), strict=True))),
         )
 
     def _p_of_blocks(self, U: Array, z: Array, after: Array) -> float:
@@ -246,7 +254,7 @@ class EffectRows:
     def _hidden(
         self,
         effect: Effect,
-        columns: Columns,
+        parameters: tuple[tuple[str, ...], tuple[str, ...]],
         E: Array,
         seen: tuple[Array, Array, Array],
         *,
@@ -258,8 +266,8 @@ class EffectRows:
 
         Args:
             effect: The effect.
-            columns: Its columns.
-            E: These in the rows, of unit length.
+            parameters: Names and units of its parameters.
+            E: Their columns in the rows, of unit length.
             seen: Singular values and vectors of what the model does not absorb of E, and the lengths of the columns.
             variance: Variance of one independent row.
             trials: Alternatives from which the effect was chosen.
@@ -268,6 +276,7 @@ class EffectRows:
         from scipy.special import chdtri  # noqa: PLC0415 - start-up time
 
         s, Vt, size = seen
+        names, units = parameters
         k, spread = len(s), float(self.independent.sum())
         ratio = max(float(chdtri(k, LEVEL / trials)), k * np.log(max(spread, 2.0)) + 2 * np.log(trials))
         found = max(np.sqrt(ratio) + _POWER, found_by_blocks(k, self._n_blocks, blocks, LEVEL / trials))
@@ -278,12 +287,12 @@ class EffectRows:
         i = int(np.argmax(abs(values)))
         return Hidden(
             effect.name,
-            columns.names[i],
+            names[i],
             float(abs(values[i] / size[i])),
-            columns.units[i],
+            units[i],
             self.free[int(self.determined[j])],
             float(found * sigmas[j]),
-            dict(zip(columns.names, (values / size).tolist(), strict=True)),
+            dict(zip(names, (values / size).tolist(), strict=True)),
         )
 
     def _shifts(self, efforts: Array, variance: float) -> dict[str, tuple[float, float]]:

@@ -5,11 +5,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gough.core.arrays import Array, Integers, Mask
+from gough.core.arrays import Array, Integers
 from gough.core.errors import InputError
 from gough.core.text import number
 from gough.data.filters import low_passed, memory
 from gough.dynamics.effect import Columns, Effect, Excitation, Planted, Truth
+from gough.dynamics.rigid_efforts import coarse_motion, rigid_derivatives, rigid_efforts
 
 ROTORS = (0.0, 0.5, 0.9)
 """Parts of an actuator's smallest inertia that may be on the motor's side of the spring: where the search begins."""
@@ -30,12 +31,6 @@ _ENOUGH = 0.999
 """Part of the power of the load that is kept where it is differentiated twice; the rest holds more noise than load."""
 _DISTORTED = 1e-3
 """Part that the low-pass of the preparation removes of the fastest load: a larger one looks like a compliance."""
-_STEP = 1e-6
-"""Displacement of finite differences, as a part of the range of positions and of the largest velocity."""
-_SOME = 500
-"""Samples at which columns of the regressor are compared."""
-_SAME = 1e-9
-"""Part of the largest entry of a column by which equal ones may differ."""
 _ORDER = 4
 
 
@@ -56,12 +51,13 @@ class Elasticity(Effect):
     """Part of the actuator's smallest inertia that is on the motor's side, where it is not estimated."""
     is_shared: bool = False
     """Have all drives the same compliance?"""
+    title: str = "elastic drives"
 
     name = "elasticity"
-    title = "elastic drives"
     advice = (
         "Measure the position behind the gear, keep the motion well below the drives' natural frequencies, or tighten "
-        'belts and couplings. use = ["elasticity"] in [effects] estimates the compliance of each drive.'
+        'belts and couplings. use = ["elasticity"] in [effects] estimates one compliance for all drives (compliance), '
+        "or one for each (compliance_1, …) where the data tell them apart: compare with what you know of each gear."
     )
     is_refitted = True
     nonnegative = ("compliance",)
@@ -77,7 +73,10 @@ class Elasticity(Effect):
         """Several inertias of the rotor, which the model does not separate from the link; drives alike or not."""
         alike = len(set(excitation.robot.effort_units)) == 1 and excitation.n > 1
         forms = (True, False) if alike else (False,)
-        return tuple(replace(self, rotor=rotor, is_shared=form) for rotor in ROTORS for form in forms)
+        titles = {True: "elastic drives, with one compliance for all", False: self.title}
+        return tuple(
+            replace(self, rotor=rotor, is_shared=form, title=titles[form]) for rotor in ROTORS for form in forms
+        )
 
     def columns(self, excitation: Excitation) -> Columns | None:
         """One compliance for each actuator, or one for all; at compliances that are known, the rotor's part too."""
@@ -160,7 +159,7 @@ def _secants(excitation: Excitation, c: Array, share: float) -> Array | None:
     if _is_distorted(excitation, load):
         return None
     try:
-        by = excitation.once("rigid derivatives", lambda: _derivatives(excitation))
+        by = rigid_derivatives(excitation)
     except InputError:  # at the very edge of what the robot reaches
         return None
     link = _at_link(excitation, c, rotors, load) if c.any() else None
@@ -175,52 +174,15 @@ def _secants(excitation: Excitation, c: Array, share: float) -> Array | None:
     return values
 
 
-def _coarse(excitation: Excitation) -> tuple[Array, Array, Array]:
-    at = excitation.coarse
-    return excitation.q[at], excitation.dq[at], excitation.ddq[at]
-
-
 def _load(excitation: Excitation) -> Array:
     """Efforts (samples, actuators) of the model without friction."""
-    return excitation.once("load", lambda: excitation.interpolated(_rigid(excitation, *_coarse(excitation))))
+    return excitation.once(
+        "load", lambda: excitation.interpolated(rigid_efforts(excitation, *coarse_motion(excitation)))
+    )
 
 
 def _highest_of_load(excitation: Excitation) -> float:
     return max(_highest(excitation, _load(excitation), part) for part in excitation.pieces)
-
-
-def _rigid(excitation: Excitation, q: Array, dq: Array, ddq: Array) -> Array:
-    """Efforts of the model without friction: their even part in the velocity."""
-    even = excitation.once("even parameters", lambda: _even(excitation), is_of_motion=True)
-    if even is not None:
-        return excitation.plain_efforts(q, dq, ddq, chosen=even)
-    return (excitation.plain_efforts(q, dq, ddq) + excitation.plain_efforts(q, -dq, ddq)) / 2
-
-
-def _even(excitation: Excitation) -> Mask | None:
-    """Which parameters' efforts are even in the velocity; None where some are neither even nor odd."""
-    q, dq, ddq = (x[:: max(1, len(x) // _SOME)] for x in _coarse(excitation))
-    W = excitation.plain.regressor(np.tile(q, (2, 1)), np.concatenate([dq, -dq]), np.tile(ddq, (2, 1)))
-    forth, back = np.split(np.asarray(W), 2)
-    least = _SAME * abs(W).max(axis=(0, 1))
-    even = abs(forth - back).max(axis=(0, 1)) <= least
-    odd = abs(forth + back).max(axis=(0, 1)) <= least
-    return np.asarray(even, dtype=np.bool_) if (even | odd).all() else None
-
-
-def _derivatives(excitation: Excitation) -> tuple[Array, Array, Array]:
-    """Derivatives (coarse samples, actuators, coordinates) of the rigid efforts by q, q̇ and q̈."""
-    motion = _coarse(excitation)
-    rigid = _rigid(excitation, *motion)
-    found = tuple(np.empty((*rigid.shape, excitation.n)) for _ in motion)
-    for k, x in enumerate(motion):
-        size = np.ptp(x, axis=0) if k == 0 else abs(x).max(axis=0)
-        steps = np.where(size > 0, (_STEP, _STEP, 1.0)[k] * size, 1.0)  # linear in q̈
-        for i, step in enumerate(steps.tolist()):
-            moved = [other.copy() if other is x else other for other in motion]
-            moved[k][:, i] += step
-            found[k][:, :, i] = (_rigid(excitation, *moved) - rigid) / step
-    return found[0], found[1], found[2]
 
 
 def _with_derivatives(excitation: Excitation, load: Array) -> tuple[Array, Array, Array]:
@@ -236,12 +198,12 @@ def _at_link(excitation: Excitation, c: Array, rotors: Array, load: Array) -> Ar
     The position of the link depends on the load, and the load on that position: both are found by iteration, which
     converges if the load's frequencies are below the natural frequency.
     """
-    at, motion = excitation.coarse, _coarse(excitation)
+    at, motion = excitation.coarse, coarse_motion(excitation)
     size, last = abs(load).max(), np.inf
     for _ in range(_ITERATIONS):
         moved = [x - (c * shift)[at] for x, shift in zip(motion, _with_derivatives(excitation, load), strict=True)]
         try:
-            new = excitation.interpolated(_rigid(excitation, *moved) - rotors * moved[2])
+            new = excitation.interpolated(rigid_efforts(excitation, *moved) - rotors * moved[2])
         except InputError:  # the link would be where the robot cannot be
             return None
         change, load = abs(new - load).max(), new

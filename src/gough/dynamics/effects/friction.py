@@ -2,12 +2,9 @@
 
 import numpy as np
 
-from gough.dynamics.effect import Columns, Effect, Excitation, Instant, Planted, Truth
+from gough.dynamics.effect import Columns, Effect, Excitation, Instant, Planted, Truth, is_absorbed
 from gough.kernels import expression as ex
 from gough.kernels.expression import Expression
-
-_SOME, _SAME = 200, 1e-6
-"""Samples at which a model is compared with friction, and the part that is left if it has friction."""
 
 
 class Friction(Effect):
@@ -39,10 +36,7 @@ class Friction(Effect):
 
     def plant(self, truth: Truth, size: float, rng: np.random.Generator) -> Planted | None:  # noqa: ARG002
         """Dry friction of all drives; None for a robot whose model has friction of its drives."""
-        some = slice(None, None, max(1, len(truth.q) // _SOME))
-        W = np.asarray(truth.robot.regressor(truth.q[some], truth.dq[some], truth.ddq[some]))
-        W, dry = W.reshape(-1, W.shape[2]), np.sign(truth.dq[some]).reshape(-1)
-        if np.linalg.norm(dry - W @ np.linalg.lstsq(W, dry)[0]) < _SAME * np.linalg.norm(dry):
+        if is_absorbed(truth, np.sign(truth.dq)):
             return None
         efforts = truth.efforts(truth.q, truth.dq, truth.ddq)
         return Planted(truth.q, efforts + size * np.sqrt((efforts**2).mean(axis=0)) * np.sign(truth.dq))
