@@ -380,9 +380,11 @@ def main(words: Sequence[str] = ()) -> None:
     if asked.parts == ["identify"]:
         identify()
     elif asked.rows:
-        for part in asked.parts:
-            for row in PARTS[part]():
-                print(json.dumps(row), flush=True)
+        with os.fdopen(os.dup(1), "w") as lines:
+            os.dup2(2, 1)  # rivals write to standard output too, as HiGHS does
+            for part in asked.parts:
+                for row in PARTS[part]():
+                    print(json.dumps(row), file=lines, flush=True)
     else:
         table(asked.parts or list(PARTS), asked.before and asked.before.resolve(), asked.patience)
 
