@@ -1,7 +1,7 @@
-"""Butterworth low-passes as cascades of second-order sections, evaluated by products of matrices.
+"""Butterworth low-passes as cascades of second-order sections.
 
 `scipy.signal` has the same filters, but importing it loads statistics, splines and more, and takes longer than all the
-filtering of an identification.
+filtering of an identification; signals side by side, as the columns of a regressor, take it several times as long.
 """
 
 from functools import cache
@@ -10,11 +10,6 @@ from typing import NamedTuple
 import numpy as np
 
 from gough.core.arrays import Array
-
-_TOGETHER = 64
-"""Samples that are computed by one product of matrices."""
-_AT_ONCE = 1024
-"""Blocks of samples, times signals, in one product: half a megabyte of inputs stays in the cache."""
 
 
 class StateSpace(NamedTuple):
@@ -76,55 +71,13 @@ def state_space(order: int, cutoff: float, rate: float) -> StateSpace:
     return StateSpace(A, B, C, float(D))
 
 
-@cache
-def _by_blocks(order: int, cutoff: float, rate: float) -> tuple[Array, Array, Array, Array]:
-    """Matrices of a block of samples: its outputs by its state and inputs, and the next state by these."""
-    A, B, C, D = state_space(order, cutoff, rate)
-    powers = [np.eye(len(B))]
-    for _ in range(_TOGETHER):
-        powers.append(A @ powers[-1])
-    by_state = np.array([C @ power for power in powers[:-1]])
-    impulse = np.array([D, *(C @ power @ B for power in powers[: _TOGETHER - 1])])
-    lag = np.arange(_TOGETHER)[:, None] - np.arange(_TOGETHER)
-    by_input = np.where(lag >= 0, impulse[np.maximum(lag, 0)], 0.0)
-    state_by_input = np.array([power @ B for power in powers[_TOGETHER - 1 :: -1]]).T
-    return by_state, by_input, powers[-1], state_by_input
-
-
 def filtered(x: Array, order: int, cutoff: float, rate: float, state: Array) -> Array:
     """`x` (N, n) through the filter, from the states (k, n) on."""
-    result = np.array(x, dtype=np.float64)
-    _filter(result, order, cutoff, rate, state)
+    from gough.data import filter_passes  # noqa: PLC0415 - numba
+
+    result = np.array(x, dtype=np.float64, order="C")
+    filter_passes.pass_through(sections(order, cutoff, rate), result, np.array(state, np.float64, order="C"), 1)
     return result
-
-
-def _filter(x: Array, order: int, cutoff: float, rate: float, state: Array) -> None:
-    """Put `x` (N, n) through the filter where it is, from the states (k, n) on."""
-    by_state, by_input, next_by_state, next_by_input = _by_blocks(order, cutoff, rate)
-    n_samples, n = x.shape
-    blocks = -(-n_samples // _TOGETHER)
-    for chosen in np.array_split(np.arange(blocks), max(1, min(-(-blocks * n // _AT_ONCE), blocks // 2))):
-        n_blocks, first = len(chosen), int(chosen[0]) * _TOGETHER
-        given = place = x[first : first + n_blocks * _TOGETHER]
-        if len(given) < n_blocks * _TOGETHER:
-            given = np.concatenate([given, np.zeros((n_blocks * _TOGETHER - len(given), n))])
-        # (samples of a block, blocks and signals): several blocks in one product
-        inputs = given.reshape(n_blocks, _TOGETHER, n).transpose(1, 0, 2).reshape(_TOGETHER, n_blocks * n)
-        driven = (next_by_input @ inputs).reshape(len(state), n_blocks, n)
-        states = np.empty((n_blocks + 1, *state.shape))
-        states[0] = state
-        each = list(states)  # and not an index for each: as many steps as blocks are most of the time of few signals
-        for before, after, more in zip(each, each[1:], np.ascontiguousarray(driven.transpose(1, 0, 2)), strict=False):
-            np.dot(next_by_state, before, out=after)
-            np.add(after, more, out=after)
-        state = each[-1]
-        outputs = by_input @ inputs
-        outputs += by_state @ states[:n_blocks].transpose(1, 0, 2).reshape(len(state), n_blocks * n)
-        in_order = outputs.reshape(_TOGETHER, n_blocks, n).transpose(1, 0, 2)
-        if len(place) == len(given):
-            place.reshape(in_order.shape)[:] = in_order
-        else:
-            place[:] = in_order.reshape(given.shape)[: len(place)]
 
 
 def forth_and_back(x: Array, order: int, cutoff: float, rate: float, padding: int = 0) -> Array:
@@ -138,12 +91,16 @@ def forth_and_back(x: Array, order: int, cutoff: float, rate: float, padding: in
         >>> bool(abs(forth_and_back(x, 4, 100.0, 1000.0, 50) - x).max() < 1e-3)
         True
     """
-    before, after = 2 * x[:1] - x[padding:0:-1], 2 * x[-1:] - x[-2 : -padding - 2 : -1]
-    whole = np.concatenate([before, x, after] if padding else [x])
-    settled = state_space(order, cutoff, rate).settled()
-    for each in (whole, whole[::-1]):
-        _filter(each, order, cutoff, rate, np.outer(settled, each[0]))
-    return np.ascontiguousarray(whole[padding : len(whole) - padding])
+    from gough.data import filter_passes  # noqa: PLC0415 - numba
+
+    end = padding + len(x)
+    whole = np.empty((end + padding, x.shape[1]))
+    whole[:padding], whole[padding:end] = 2 * x[:1] - x[padding:0:-1], x
+    whole[end:] = 2 * x[-1:] - x[-2 : -padding - 2 : -1]
+    of, settled = sections(order, cutoff, rate), state_space(order, cutoff, rate).settled()
+    filter_passes.pass_through(of, whole, np.outer(settled, whole[0]), 1)
+    filter_passes.pass_through(of, whole, np.outer(settled, whole[-1]), -1)
+    return whole[padding:end]
 
 
 def gain(frequency: Array, order: int, cutoff: float, rate: float) -> Array:

@@ -5,7 +5,7 @@ from math import ceil, log
 
 import numpy as np
 
-from gough.core.arrays import Array, Integers
+from gough.core.arrays import Array
 from gough.core.errors import require
 from gough.data import butterworth
 
@@ -60,62 +60,6 @@ def low_passed(x: Array, cutoff: float, order: int, rate: float) -> Array:
 
 MEMORIES = 4
 """Memories of the filter after which its response is below 1e-12."""
-_TOGETHER = 32
-"""Samples that are computed by one product of matrices."""
-
-
-def low_passed_at(x: Array, samples: Integers, cutoff: float, order: int, rate: float) -> Array:
-    """Some rising samples of `low_passed(x)`, up to 1e-12 of the largest |x|.
-
-    Where few are left of many samples, each is a sum over the impulse response of both passes, which takes less time
-    than the recursion over all samples.
-
-    Examples:
-        >>> x, at = np.random.default_rng(0).normal(size=(9000, 2)), np.arange(5, 9000, 10)
-        >>> bool(abs(low_passed_at(x, at, 20.0, 4, 1000.0) - low_passed(x, 20.0, 4, 1000.0)[at]).max() < 1e-12)
-        True
-    """
-    reach, n = MEMORIES * memory(cutoff, order, rate), len(x)
-    stride = int(np.gcd.reduce(np.diff(samples))) if len(samples) > 1 else n
-    if n < 8 * reach or not 4 <= stride <= reach:
-        return low_passed(x, cutoff, order, rate)[samples]
-    span = _TOGETHER * stride
-    phase = int(samples[0]) % stride
-    # pieces of so many strides begin at the same samples whichever of them are wanted: so do their roundings
-    piece = (samples - phase) // span
-    begin, end = np.searchsorted(piece, [-(-reach // span), (n - reach - phase) // span]).tolist()
-    first, last = min(n, 2 * reach + span + reach), max(0, n - 3 * reach - span)
-    result = np.empty((len(samples), x.shape[1]))
-    if begin:
-        result[:begin] = low_passed(x[:first], cutoff, order, rate)[samples[:begin]]
-    if end < len(samples):
-        result[end:] = low_passed(x[last:], cutoff, order, rate)[samples[end:] - last]
-    sums = _sums(stride, cutoff, order, rate)
-    for k in np.unique(piece[begin:end]).tolist():
-        start = k * span + phase
-        own = slice(*np.searchsorted(piece, [k, k + 1]).tolist())
-        window = x[start - reach : start - reach + sums.shape[1]]
-        result[own] = (sums @ window)[(samples[own] - start) // stride]
-    return result
-
-
-@cache
-def _sums(stride: int, cutoff: float, order: int, rate: float) -> Array:
-    """Weights of the samples around each of some samples, one every `stride`."""
-    h = _response(cutoff, order, rate)
-    weights = np.zeros((_TOGETHER, (_TOGETHER - 1) * stride + len(h)))
-    for k, row in enumerate(weights):
-        row[k * stride : k * stride + len(h)] = h
-    return weights
-
-
-@cache
-def _response(cutoff: float, order: int, rate: float) -> Array:
-    """The response of `low_passed` to an impulse, so long as it is not negligible, on both sides."""
-    reach = MEMORIES * memory(cutoff, order, rate)
-    impulse = np.zeros((4 * reach + 1, 1))
-    impulse[2 * reach] = 1.0
-    return low_passed(impulse, cutoff, order, rate)[reach : 3 * reach + 1, 0]
 
 
 def response(frequency: Array, cutoff: float, order: int, rate: float) -> Array:

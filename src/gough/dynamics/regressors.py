@@ -7,7 +7,7 @@ import numpy as np
 
 from gough.core.arrays import Array, Integers, Mask, first_not_finite
 from gough.core.errors import InputError, require
-from gough.data.filters import MEMORIES, low_passed_at, memory
+from gough.data.filters import MEMORIES, low_passed, memory
 from gough.data.motion import FullRate, MeasuredMotion
 from gough.robots.model import DynamicModel
 
@@ -113,10 +113,10 @@ def filtered_at(columns: Array, full: FullRate, samples: Integers) -> Array:
     flat = columns.reshape(len(columns), -1)
     present = _present(flat)
     if present.all():
-        passed = low_passed_at(flat, samples, full.cutoff, full.order, full.rate)
+        passed = low_passed(flat, full.cutoff, full.order, full.rate)[samples]
         return np.asarray(passed.reshape(len(samples), *columns.shape[1:]))
     result = np.zeros((len(samples), flat.shape[1]))
-    result[:, present] = low_passed_at(flat[:, present], samples, full.cutoff, full.order, full.rate)
+    result[:, present] = low_passed(flat[:, present], full.cutoff, full.order, full.rate)[samples]
     return result.reshape(len(samples), *columns.shape[1:])
 
 
