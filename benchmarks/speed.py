@@ -250,7 +250,9 @@ def many(along: str) -> Iterator[Row]:
         yield Row(f"{name}, {of} {along}", "-", f"{each}: {grows}", goal)
 
 
-UNASKED = ("identifying: hull", "identifying: ellipsoid", "identifying: tight ellipsoid", "comparing", "testing")
+UNASKED = (
+    "identifying: hull", "identifying: ellipsoid", "identifying: tight ellipsoid", "comparing", "predicting", "testing",
+)  # fmt: skip
 """How the phases of an identification begin that are not its statistical part."""
 
 

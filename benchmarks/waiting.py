@@ -132,14 +132,17 @@ def install() -> None:
 
 
 def phases(name: str, seconds: float, *, complete: bool = False) -> tuple[list[tuple[float, str]], Identified]:
-    """When each phase of an identification began, in processor time, and the answer: data that no model explains."""
+    """When each phase of an identification began, in processor time, and the answer: data that no model explains.
+
+    With a validation, as long as what is identified from.
+    """
     truth = experiment(name, seconds=seconds, rate=250.0)
     torques = truth.efforts(truth.q, truth.dq, truth.ddq)
     size = np.sqrt((torques**2).mean(axis=0))
     planted = Planted(truth.q, torques + 0.08 * size * np.sin(24 * truth.q) + 0.05 * size * np.tanh(40 * truth.q))
-    motion = truth.measured(planted, np.random.default_rng(1))[0]
+    motion, validation = truth.measured(planted, np.random.default_rng(1))
     marks = list[tuple[float, str]]()
-    more = {"complete": True} if complete else {}
+    more = {"validation": validation, **({"complete": True} if complete else {})}
     found = identify(truth.robot, motion, on_step=lambda phase: marks.append((process_time(), phase.what)), **more)
     return [*marks, (process_time(), "")], found
 

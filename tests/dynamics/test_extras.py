@@ -39,6 +39,21 @@ def test_extras_stay_within_their_budget_at_every_size():
             assert spent <= max(extras.ALWAYS, 3 * always)
 
 
+def test_exact_bounds_of_predictions_take_what_the_budget_leaves():
+    assert affordable(DEFAULT, 5000, 16, predicted=4).samples == extras.EXACT_SAMPLES
+    for n_rows, p in ((9000, 57), (20_000, 62)):
+        found = affordable(DEFAULT, n_rows, p, predicted=7)
+        assert extras.LEAST_SAMPLES <= found.samples < extras.EXACT_SAMPLES
+        assert f"at 40 samples of the validation instead of {found.samples}" in found.note
+        named = affordable(DEFAULT, n_rows, p, predicted=7, are_asked_for=True)
+        assert list(named.chosen) == list(DEFAULT_METHODS)
+        assert found.samples <= named.samples
+    without_hull = affordable(DEFAULT, 30_000, 100, predicted=7)  # which the bounds need
+    assert "hull" in without_hull.left_out
+    assert without_hull.samples == 0
+    assert "exact bounds of efforts at 40 samples of the validation." in without_hull.note
+
+
 @pytest.fixture
 def tiny_budget(monkeypatch):
     monkeypatch.setattr(extras, "ALWAYS", 0)
@@ -54,6 +69,8 @@ def test_what_is_left_out_is_said_and_what_is_asked_for_is_done(five_bar, random
     assert "hull, ellipsoid and tight ellipsoid" in note
     assert note in " ".join(found.verdicts)
     assert json.loads(found.to_json())
+    other = random_motion(seed=2, n_samples=60)
+    assert identify(five_bar, motion, validation=other, compare=False).validation.exact is None
     asked = identify(five_bar, motion, methods=["weighted", "tight ellipsoid"], compare=False)
     assert list(asked.estimates) == ["weighted", "tight ellipsoid"]
     assert asked.left_out == ()

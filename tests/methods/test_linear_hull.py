@@ -296,6 +296,9 @@ def test_predictions_are_the_extremes_of_the_polytope(rng):
         assert [low, high] == pytest.approx(expected, abs=1e-9)
     hull = estimate(problem, LinearHull()).region
     assert (bounds.width <= abs(D) @ hull.width * (1 + 1e-9)).all()
+    again = prediction_bounds(problem, D, within=hull)
+    np.testing.assert_allclose(again.lower, bounds.lower, rtol=1e-12)
+    np.testing.assert_allclose(again.upper, bounds.upper, rtol=1e-12)
 
 
 def test_predictions_refuse_wrong_shapes(rng):

@@ -154,7 +154,12 @@ def identify(
     begin("determining the rank")
     analysis = identifiability(free)
     problem = free if analysis.is_full_rank else reduced(free, analysis)
-    extras = Extras(chosen) if complete or methods is not None else affordable(chosen, *problem.W.shape)
+    predicted = 0 if validation is None else len(robot.actuators)
+    extras = (
+        Extras(chosen)
+        if complete
+        else affordable(chosen, *problem.W.shape, predicted=predicted, are_asked_for=methods is not None)
+    )
     begin("measuring the noise")
 
     def assembled(other: MeasuredMotion) -> LinearProblem:
@@ -202,7 +207,7 @@ def identify(
         identified = replace(identified, adequacy=adequacy_of(robot, motion, validation, sigma=_printed(estimates)))
     if validation is not None:
         begin("predicting the validation trajectory")
-        identified = replace(identified, validation=validated(identified, validation))
+        identified = replace(identified, validation=validated(identified, validation, samples=extras.samples))
     identified = replace(identified, recommendation=recommend(identified, extras.chosen, cross_validate=compare))
     identified = _judged_by_held_out(identified)
     if compare:

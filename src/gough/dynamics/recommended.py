@@ -171,8 +171,8 @@ def held_out_sign(identified: "Identified") -> Sign | None:
         held, fitted = (_percent(float(np.sqrt(np.nanmean(rms**2)))) for rms in (score.relative_rms, score.fitted_rms))
         validated = recommendation.held_out == VALIDATION
         cause = (
-            "the two recordings differ in something that the model does not have (payload, friction, temperature), or "
-            "the other motion excites an effect that the model lacks"
+            "the two recordings differ in something that the model does not have (payload, friction, temperature, "
+            "larger noise), or the other motion excites an effect that the model lacks"
             if validated
             else "the model lacks an effect, which parameters fitted to one part of the motion imitate there only"
         )

@@ -12,19 +12,16 @@ from gough.core.intervals import Interval, dot
 from gough.core.tables import Cell, Column, Table, table
 from gough.core.text import number, percent
 from gough.data import MeasuredMotion
+from gough.dynamics.extras import EXACT_SAMPLES
 from gough.dynamics.named import ByMethod
 from gough.dynamics.regressors import measured_regressor
 from gough.dynamics.text import by_actuator, largest
-from gough.estimates import Claim, Estimate, FitStats
+from gough.estimates import Claim, Estimate, FitStats, HullStats, Status
 from gough.methods import predict, prediction_bounds
 from gough.region import Box, ConfidenceEllipsoid, Ellipsoid, Intersection
 
 if TYPE_CHECKING:
     from gough.dynamics.results import Identified
-
-EXACT_SAMPLES = 40
-"""Samples at which exact bounds are computed, each for every actuator."""
-
 
 _BEYOND = (
     "This trajectory excites parameters that the identified motion determines only in combination; predictions omit "
@@ -311,7 +308,7 @@ def _exact(
     chosen = usable[np.unique(np.linspace(0, len(usable) - 1, min(samples, len(usable))).round().astype(np.int64))]
     n, p = directions.shape[1], directions.W.shape[1]
     rows = directions.W.reshape(-1, n, p)[chosen].reshape(-1, p)
-    box = prediction_bounds(identified.bounded, rows)
+    box = prediction_bounds(identified.bounded, rows, within=_hull(identified))
     if box.is_empty or not box.is_bounded:
         return None
     known = directions.known.reshape(-1, n)[chosen]
@@ -319,6 +316,14 @@ def _exact(
     measured, kept, bound = motion.efforts[chosen], motion.kept[chosen], identified.bound
     inside = (lower - bound <= measured) & (measured <= upper + bound)
     return ExactBounds(chosen, lower, upper, _mean(inside, kept), kept.sum(axis=0))
+
+
+def _hull(identified: "Identified") -> Box | None:
+    """A box that is proven to hold all consistent parameters, if a method has found one."""
+    for each in identified.estimates.values():
+        if isinstance(each.stats, HullStats) and isinstance(each.region, Box) and each.claim is Claim.PROOF:
+            return each.region if each.status is Status.OK else None
+    return None
 
 
 def _about(validation: Validation) -> str:

@@ -71,11 +71,19 @@ def predictions(problem: LinearProblem, directions: Array, *, tolerance: float =
 
 @np.errstate(all="ignore")
 @one_blas_thread()
-def prediction_bounds(problem: LinearProblem, directions: Array, *, tolerance: float = 1e-9) -> Box:
+def prediction_bounds(
+    problem: LinearProblem, directions: Array, *, tolerance: float = 1e-9, within: Box | None = None
+) -> Box:
     """Exact bounds of d·θ over all consistent θ, for each row d of `directions`: what a torque can be.
 
     The bounds are rigorous (PROOF), and thousands of them share one linear program. AssumptionError where the
     processor does not compute by IEEE 754.
+
+    Args:
+        problem: The rows with their error bounds.
+        directions: A row for each number that is wanted.
+        tolerance: See `LinearHull`.
+        within: A box that is proven to hold all consistent θ, such as the hull; computed where it is not given.
 
     Examples:
         >>> import gough
@@ -87,7 +95,7 @@ def prediction_bounds(problem: LinearProblem, directions: Array, *, tolerance: f
     """
     require_ieee("the range of a prediction")
     D = _directions(problem, directions)
-    hull = LinearHull(tolerance).contract(problem, problem.unknowns.bounds)
+    hull = LinearHull(tolerance).contract(problem, problem.unknowns.bounds) if within is None else within
     if hull.is_empty:
         return Box.empty(len(D))
     return _box(proven_ranges(problem, hull, np.vstack([D, -D]), tolerance))
