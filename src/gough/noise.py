@@ -42,7 +42,7 @@ class Gaussian(ArrayValue):
         C = array(self.covariance, "the covariance", ndim=(0, 1, 2, 3))
         object.__setattr__(self, "covariance", C)
         bad = None if C.ndim == 0 else first_not_finite(C)
-        require(bad is None and bool(np.isfinite(C[()]).all()), f"the covariance is NaN or infinite at {bad}")
+        require(bad is None and (C.ndim > 0 or bool(np.isfinite(C))), f"the covariance is NaN or infinite at {bad}")
         if C.ndim <= 1:
             require(bool((C > 0).all()), "variances must be positive")
             return

@@ -219,7 +219,8 @@ class NonlinearProblem(ArrayValue):
     @property
     def wanted(self) -> tuple[str, ...]:
         """The unknowns that are no nuisances."""
-        return tuple(name for name in self.unknowns.names if name not in set(self.nuisance))
+        hidden = set(self.nuisance)
+        return tuple(name for name in self.unknowns.names if name not in hidden)
 
     def linearize(self, at: Any) -> LinearProblem:
         """The tangent problem at θ = `at`; its noise is that of m propagated, J_m Σ J_mᵀ."""

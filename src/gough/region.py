@@ -104,12 +104,12 @@ class Box(ArrayValue):
             lower.shape == upper.shape,
             f"a Box has {len(lower)} lower and {len(upper)} upper sides; give as many",
         )
-        require(not (np.isnan(lower).any() or np.isnan(upper).any()), "a Box has NaN among its sides")
-        upside_down = np.flatnonzero((lower > upper) | (lower == inf) | (upper == -inf))
-        require(
-            upside_down.size == 0 or self.is_empty,
-            f"a Box is upside down on axis {upside_down[:1]}: lower must not exceed upper (the empty one is Box.empty)",
-        )
+        holds_points = (lower <= upper) & (lower < inf) & (upper > -inf)
+        if not holds_points.all():
+            require(not (np.isnan(lower).any() or np.isnan(upper).any()), "a Box has NaN among its sides")
+            axis = np.flatnonzero(~holds_points)[:1]
+            text = f"a Box is upside down on axis {axis}: lower must not exceed upper (the empty one is Box.empty)"
+            require(self.is_empty, text)
 
     @classmethod
     def unbounded(cls, n: int) -> "Box":
@@ -374,6 +374,9 @@ class ConfidenceEllipsoid(ArrayValue):
         require(self.dof > 0, f"degrees of freedom must be positive, but dof = {self.dof}")
         fits = self.joint_dof is None or self.joint_dof > 0
         require(fits, f"degrees of freedom must be positive, but joint_dof = {self.joint_dof}")
+
+    def __len__(self) -> int:
+        return len(self.center)
 
     @property
     def sigma(self) -> Array:

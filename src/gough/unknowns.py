@@ -64,7 +64,7 @@ class Unknowns(ArrayValue):
         if self.prior is None:
             object.__setattr__(self, "prior", Box.unbounded(len(names)))
         prior = require_prior(self.prior)
-        axes = len(prior.center)
+        axes = len(prior)
         require(axes == len(names), f"{len(names)} unknowns have a prior with {axes} axes")
         require(not (isinstance(prior, Box) and prior.is_empty), "the prior is empty: no value would be allowed")
 

@@ -90,3 +90,49 @@ def test_products_from_each_segment_on(rng):
         np.testing.assert_allclose(along[segment], y[:, 0] @ e, atol=ROUNDING)
         np.testing.assert_allclose(gram[segment, 0, 0], e[:, 0] @ e[:, 0], atol=ROUNDING)
         np.testing.assert_allclose(gram[segment, 1:], e[:, 1:].T @ e[:, 1:], atol=ROUNDING)
+
+
+def test_poses_left_out_one_after_the_other(rng):
+    N, most = 30, 4
+    X, f, S = rng.normal(size=(N, n, m)), rng.normal(size=(N, n)), positive(rng, N, n)
+    f[[4, 9]] += 5.0
+    root, kept = pose_sums.inverse_factors(S), np.arange(1, N)
+    A, y = (root @ dense(X)), (root @ f[..., None])[..., 0]
+
+    def squares(rows):
+        return float(np.linalg.lstsq(A[rows].reshape(-1, p), y[rows].reshape(-1), rcond=None)[1][0])
+
+    a, b = A[kept].reshape(-1, p), y[kept].reshape(-1)
+    M = np.zeros((p + 1, p + 1))
+    M[:p, :p] = np.linalg.inv(a.T @ a)
+    r = f - (X * np.linalg.lstsq(a, b, rcond=None)[0][COLUMNS]).sum(axis=2)
+    poses, lefts = pose_sums.left_out_in_turn(X, r, root, COLUMNS, M, kept, most, squares(kept), 1e-6)
+    left = kept
+    for pose, value in zip(poses, lefts, strict=True):
+        each = [squares(np.setdiff1d(left, [k])) for k in left]
+        assert pose == left[int(np.argmin(each))]
+        assert value == pytest.approx(min(each))
+        left = np.setdiff1d(left, [pose])
+    assert len(poses) == most
+
+
+def test_steps_downhill_leave_held_unknowns(rng):
+    A, free = rng.normal(size=(12, 5)), np.array([0, 2, 3])
+    H, g = A.T @ A, rng.normal(size=5)
+    scale = np.sqrt(H.diagonal()[free])
+    for damping in (0.0, 0.1):
+        part = H[np.ix_(free, free)]
+        expected = -np.linalg.solve(part + damping * np.diag(part.diagonal()), g[free])
+        step, largest = pose_sums.downhill(H, g, free, damping)
+        np.testing.assert_allclose(step, expected, atol=ROUNDING)
+        assert largest == pytest.approx(abs(expected * scale).max())
+    with pytest.raises(np.linalg.LinAlgError):
+        pose_sums.downhill(np.ones((5, 5)), g, free, 0.0)
+
+
+@each_count
+def test_weighted_squares(N, rng):
+    f, S = rng.normal(size=(N, n)), positive(rng, N, n)
+    W = pose_sums.weights_of_roots(pose_sums.inverse_factors(S))
+    expected = np.einsum("si,sij,sj->", f, np.linalg.inv(S), f)
+    assert pose_sums.weighted_squares(f, W) == pytest.approx(expected)

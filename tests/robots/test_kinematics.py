@@ -16,6 +16,7 @@ from gough.robots import (
     PlatformPoses,
     RotaryDelta,
 )
+from gough.robots.compiled_chains import chains_at
 from gough.robots.kinematics import all_derivatives, evaluate_chains
 
 EXTREMAL = np.array(list(itertools.product([0.0, 0.14], repeat=6)))
@@ -41,6 +42,22 @@ def some_poses(model, rng, n=40):
 
 def spoilt(model, rng):
     return model.nominal + 0.003 * rng.normal(size=len(model.names))
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda m: f"{m.name} {len(m.names)}")
+@pytest.mark.parametrize("n", [1, 7, 20])
+def test_compiled_chains_have_the_same_bits_whatever_order_arrays_have_in_memory(model, n, rng):
+    p, R = some_poses(model, rng, n)
+    readings = model.inverse(model.nominal, p, R)
+    p[n // 2, 0] = np.nan
+    readings[-1, 1] = np.nan
+    kernel, theta = all_derivatives(model.chain_kernel("length")), spoilt(model, rng)
+    expected = evaluate_chains(kernel, model.columns, theta, PlatformPoses(p, R), readings)
+    for order in ("C", "F"):
+        arrays = (np.array(each, order=order) for each in (p, R, readings))
+        found = chains_at(kernel, model.columns, theta, *arrays)
+        for one, other in zip(found, expected.values(), strict=True):
+            np.testing.assert_array_equal(one, other.reshape(one.shape))
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda m: f"{m.name} {len(m.names)}")

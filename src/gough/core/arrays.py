@@ -110,7 +110,7 @@ def _numbers(value: Any, what: str) -> tuple[Array, bool]:
         values = np.asarray(value)
     except (TypeError, ValueError) as error:
         raise InputError(f"{what} must be an array of real numbers, but it cannot be read as one") from error
-    kind, is_list = values.dtype.kind, isinstance(value, Sequence)
+    kind, is_list = values.dtype.kind, values is not value and isinstance(value, Sequence)
     if kind in "iuf" and is_list:
         _check_entries(value, what)
     if kind == "f" and values.dtype.itemsize <= 8:
@@ -147,7 +147,7 @@ def _refuse_masks(value: Any, what: str) -> None:
         if masked.size or (value.ndim == 0 and bool(np.ma.getmaskarray(value))):
             place = _place(tuple(masked[0].tolist())) if masked.size else ""
             raise InputError(f"{what}{place} is masked: leave those rows out, or fill them with a number")
-    elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
+    elif not isinstance(value, np.ndarray | str | bytes) and isinstance(value, Sequence):
         for one in value:
             if isinstance(one, Sequence) or is_masked_array(one):
                 _refuse_masks(one, what)

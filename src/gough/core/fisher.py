@@ -34,10 +34,13 @@ def _tail(dof: float | Array, other_dof: float | Array, ratio: float | Array, *,
     from scipy.special import betainc, betaincc, chdtr, chdtrc  # noqa: PLC0415 - start-up time
 
     is_exact = np.asarray(other_dof) > _EXACT
-    a, b = np.asarray(dof) / 2, np.where(is_exact, 1.0, other_dof) / 2
+    a = np.asarray(dof) / 2
     y = np.asarray(a * ratio)
+    exact = chdtrc(dof, 2 * y) if upper else chdtr(dof, 2 * y)
+    if is_exact.all():
+        return np.asarray(np.where(a > 0, exact, np.nan))
+    b = np.where(is_exact, 1.0, other_dof) / 2
     near, far = (betaincc, betainc) if upper else (betainc, betaincc)
     with np.errstate(invalid="ignore"):  # an infinite ratio
         estimated = np.where(y < b, near(a, b, y / (y + b)), far(b, a, b / (y + b)))
-    exact = chdtrc(dof, 2 * y) if upper else chdtr(dof, 2 * y)
     return np.asarray(np.where((a > 0) & (b > 0), np.where(is_exact, exact, estimated), np.nan))

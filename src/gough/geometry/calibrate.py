@@ -119,7 +119,7 @@ def calibrate(
     _require_together(model, placed, fixed, prior, scale=scale)
     require_tolerance(tolerance, model, prior, frames, scale=scale)
     begun, aligned, sought = placed.poses, placed.start, placed.sought
-    free = [*(n for n in model.names if n not in set(fixed)), *sought, *([SCALE] if scale else [])]
+    free = [*(name for name in model.names if name not in fixed), *sought, *([SCALE] if scale else [])]
     options: dict[str, Any] = {"prior": prior, "scale": scale, "enough": tolerance is None}
     options |= {"frames": bool(sought), "free": free if fixed or sought else None}
 
@@ -190,9 +190,10 @@ def _values(problem: NonlinearProblem, answer: Estimate, near: Array | None) -> 
     values = problem.unknowns.nominal.copy()
     if not np.isfinite(answer.value).all():
         return values if near is None else near[: len(problem.unknowns)], answer
-    for name, value in zip(answer.unknowns.names, answer.value, strict=True):
-        if name in problem.unknowns.names:
-            values[problem.unknowns.index(name)] = value
+    place = {name: k for k, name in enumerate(problem.unknowns.names)}
+    for name, value in zip(answer.unknowns.names, answer.value.tolist(), strict=True):
+        if name in place:
+            values[place[name]] = value
     if answer.status is Status.MAX_STEPS and _is_isolated_solution(problem, values):
         answer = replace(answer, status=Status.OK)
     return values, answer
@@ -554,8 +555,8 @@ def _answered(
     near: Arrived | None = None
     unknowns = problem.unknowns
     assert unknowns.nominal is not None
-    bounds = unknowns.bounds.project(np.flatnonzero(~unknowns.is_fixed).tolist())
-    unbounded = not np.isfinite(bounds.lower).any() and not np.isfinite(bounds.upper).any()
+    bounds = unknowns.bounds
+    unbounded = not ((np.isfinite(bounds.lower) | np.isfinite(bounds.upper)) & ~unknowns.is_fixed).any()
     if unbounded and isinstance(unknowns.prior, Box):
         near = (
             approach_robustly(problem, unknowns.nominal)
@@ -692,9 +693,9 @@ def estimated_frames(model: KinematicModel, poses: Poses) -> Frames:
 
 def _chain_fits(model: KinematicModel, poses: Poses, before: Array, after: Array) -> tuple[ChainFit, ...]:
     """What closure errors (N, chains) before and after the calibration show of each chain."""
-    from gough.geometry import pose_sums  # noqa: PLC0415 - numba
+    from gough.geometry.pose_sums import closures  # noqa: PLC0415 - numba
 
-    squares, worst, correlations = pose_sums.closures(before, after, np.array(poses.readings))
+    squares, worst, correlations = closures(before, after, np.array(poses.readings))
     first, second = np.sqrt(squares / len(after)).tolist()
     largest = abs(after)[worst, np.arange(len(worst))]
     columns = zip(model.chains, first, second, largest.tolist(), worst.tolist(), *correlations.tolist(), strict=True)

@@ -48,6 +48,7 @@ class Arrived(NamedTuple):
     converged: bool
 
 
+@np.errstate(all="ignore")
 @one_blas_thread()
 def approach(problem: NonlinearProblem, theta: Array, *, max_steps: int = 60, settle: bool = False) -> Arrived:
     """Near the weighted least-squares solution, from θ; fixed unknowns stay. Answers are for the methods to give.
@@ -56,56 +57,55 @@ def approach(problem: NonlinearProblem, theta: Array, *, max_steps: int = 60, se
     (J_M Σ_M J_Mᵀ)⁻¹. Steps are judged by the weights of their start. With `settle` a few more steps follow, each with
     the weights of its own start, so that a method that begins there has nothing left to do but to give the answer.
     """
+    from gough.geometry.pose_sums import downhill  # noqa: PLC0415 - numba
+
     equations, measured = cast(ByChain, problem.equations), problem.measured
     free = np.flatnonzero(~problem.unknowns.is_fixed)
-    theta, part = theta.copy(), np.ix_(free, free)
+    theta = theta.copy()
     damping, converged, far, W = 0.0, False, True, None
     now = equations.by_chain(theta, measured)
     while max_steps > 0 and damping <= 1e6:
         max_steps -= 1
-        with np.errstate(all="ignore"):
-            W = _weights(problem, now[2]) if far else W
-            H, g, cost = _normal(equations, now[0], now[1], W)
-            H, g = H[part], g[free]
-            scale = np.sqrt(H.diagonal()) + 1e-300
-        if not (np.isfinite(scale).all() and np.isfinite(cost) and cost >= 0):
+        W = _weights(problem, now[2]) if far else W
+        H, g, cost = _normal(equations, now[0], now[1], W)
+        if not (np.isfinite(np.sqrt(H.diagonal()[free])).all() and np.isfinite(cost) and cost >= 0):
             break
         try:
-            step = -np.linalg.solve(H / np.outer(scale, scale) + damping * np.eye(len(free)), g / scale)
+            step, size = downhill(H, g, free, damping)
         except np.linalg.LinAlgError:
             damping = max(10 * damping, 1e-8)
             continue
         moved = theta.copy()
-        moved[free] += step / scale
-        with np.errstate(all="ignore"):
-            trial = equations.by_chain(moved, measured)
-            better = _squares(trial[0], W) <= cost * (1 + 1e-12)
-        if better:
+        moved[free] += step
+        trial = equations.by_chain(moved, measured)
+        if _squares(trial[0], W) <= cost * (1 + 1e-12):
             theta, now, damping = moved, trial, damping / 10 if damping > 1e-7 else 0.0
-            unit = max(np.sqrt(cost / now[0].size), 1e-300)
-            far = bool(abs(step).max() > unit)
-            converged = bool(abs(step).max() <= _NEAR * unit)
+            unit = _unit(cost, now[0])
+            far, converged = size > unit, size <= _NEAR * unit
         else:
             damping = max(10 * damping, 1e-8)
-            converged = bool(abs(step).max() < 1e-6 * np.sqrt(cost + 1.0))
+            converged = size < 1e-6 * float(np.sqrt(cost + 1.0))
         if converged:
             break
     for _ in range(_SETTLING if settle and converged else 0):
         H, g, cost = _normal(equations, now[0], now[1], _weights(problem, now[2]))
-        H, g = H[part], g[free]
-        scale = np.sqrt(H.diagonal()) + 1e-300
         try:
-            step = -np.linalg.solve(H / np.outer(scale, scale), g / scale)
+            step, size = downhill(H, g, free, 0.0)
         except np.linalg.LinAlgError:
             break
-        unit = max(np.sqrt(cost / now[0].size), 1e-300)
-        if not abs(step).max() <= unit:
+        unit = _unit(cost, now[0])
+        if not size <= unit:
             break
-        theta[free] += step / scale
-        if abs(step).max() <= _SETTLED * unit:
+        theta[free] += step
+        if size <= _SETTLED * unit:
             break
         now = equations.by_chain(theta, measured)
     return Arrived(theta, converged)
+
+
+def _unit(cost: float, f: Array) -> float:
+    """The root mean square of closure errors f, weighted: a step in units of this is in standard deviations."""
+    return float(max(np.sqrt(cost / f.size), 1e-300))
 
 
 def _normal(equations: ByChain, f: Array, X: Array, W: Array | None) -> tuple[Array, Array, float]:
@@ -115,9 +115,9 @@ def _normal(equations: ByChain, f: Array, X: Array, W: Array | None) -> tuple[Ar
     """
     columns, p = equations.unknown_columns, equations.n_unknowns
     if W is not None:
-        from gough.geometry import pose_sums  # noqa: PLC0415 - numba
+        from gough.geometry.pose_sums import normal  # noqa: PLC0415 - numba
 
-        H, g, cost = pose_sums.normal(X, f, W, columns, p)
+        H, g, cost = normal(X, f, W, columns, p)
         return H, g, cost
     H, g = np.zeros(p * p), np.zeros(p)
     x = np.ascontiguousarray(np.moveaxis(X, 0, 2))
@@ -130,7 +130,9 @@ def _squares(f: Array, W: Array | None) -> float:
     """The sum of fᵀ W f."""
     if W is None:
         return float(f.reshape(-1) @ f.reshape(-1))
-    return float(((W * f.T).sum(axis=1) * f.T).sum())
+    from gough.geometry.pose_sums import weighted_squares  # noqa: PLC0415 - numba
+
+    return weighted_squares(f, W)
 
 
 @one_blas_thread()
@@ -159,6 +161,6 @@ def _weights(problem: NonlinearProblem, J_m: Array) -> Array | None:
     C = problem.noise.covariance
     if C is None:
         return None
-    from gough.geometry import pose_sums  # noqa: PLC0415 - numba
+    from gough.geometry.pose_sums import weights  # noqa: PLC0415 - numba
 
-    return pose_sums.weights(J_m, C.reshape(-1, *C.shape[-2:]))
+    return weights(J_m, C.reshape(-1, *C.shape[-2:]))

@@ -104,9 +104,9 @@ def is_doubtful(model: KinematicModel, blueprint: Array, poses: Poses) -> bool:
     predicted = readings_at(model, blueprint, poses.position[rows], rotation)
     if predicted is None:
         return True
-    from gough.geometry import pose_sums  # noqa: PLC0415 - numba
+    from gough.geometry.pose_sums import slopes  # noqa: PLC0415 - numba
 
-    slope, left = pose_sums.slopes(predicted, poses.readings[rows])
+    slope, left = slopes(predicted, poses.readings[rows])
     return bool((left > _UNEXPLAINED).any() or (abs(slope - 1) > _SLOPE).any())
 
 

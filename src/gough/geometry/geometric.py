@@ -144,7 +144,7 @@ def _fixed_prior(
     n_parameters: int,
 ) -> Box | ConfidenceEllipsoid | None:
     """The prior of all unknowns, frames and scale included, with those that are not free fixed at their values."""
-    axes = len(theta if prior is None else require_prior(prior).center)
+    axes = len(theta if prior is None else require_prior(prior))
     require(axes in {n_parameters, len(names)}, f"{n_parameters} parameters have a prior with {axes} axes")
     extra = len(names) - axes
     if extra and isinstance(prior, Box):

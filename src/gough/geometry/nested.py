@@ -8,7 +8,7 @@ columns serves all tests; blocks of many poses are reduced to triangles first, s
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -133,23 +133,23 @@ def whiteners(
     C, s = poses.covariance, poses.reading_sigma
     if C is None and s is None:
         return _estimated(fitted, residuals, own, free, added), False
-    from gough.geometry import pose_sums  # noqa: PLC0415 - numba
+    from gough.geometry.pose_sums import spread  # noqa: PLC0415 - numba
 
     n, size = residuals.shape[1], 0 if C is None else C.shape[-1]
     P = np.ascontiguousarray(fitted.by_pose[..., :size])
     covariances = np.zeros((1, 0, 0)) if C is None else C.reshape(-1, size, size)
     variances = np.zeros((1, n)) if s is None else (s**2).reshape(-1, n)
-    return roots(pose_sums.spread(P, np.array(covariances), fitted.by_reading, variances)), True
+    return roots(spread(P, np.array(covariances), fitted.by_reading, variances)), True
 
 
 def roots(S: Array) -> Array:
     """Inverse Cholesky factors of covariances (N, n, n)."""
-    from gough.geometry import pose_sums  # noqa: PLC0415 - numba
+    from gough.geometry.pose_sums import inverse_factors  # noqa: PLC0415 - numba
 
     n = S.shape[1]
     S = S.copy()
     S[:, range(n), range(n)] *= 1 + 1e-9
-    roots = pose_sums.inverse_factors(S)
+    roots = inverse_factors(S)
     if not np.isfinite(roots).all():
         raise np.linalg.LinAlgError("a covariance of closure errors is not positive definite")
     return roots
@@ -261,16 +261,16 @@ class NestedTests:
     @cached_property
     def _weights(self) -> Array:
         """(chains, chains, N): inverse covariances of the closure errors of each pose."""
-        from gough.geometry import pose_sums  # noqa: PLC0415 - numba
+        from gough.geometry.pose_sums import weights_of_roots  # noqa: PLC0415 - numba
 
-        return pose_sums.weights_of_roots(self.whitener)
+        return weights_of_roots(self.whitener)
 
     def _derivatives(self, rows: Integers, residuals: Array) -> Array:
         """(rows · chains, p + 1) whitened derivatives by all that the model estimates, and closure errors."""
-        from gough.geometry import pose_sums  # noqa: PLC0415 - numba
+        from gough.geometry.pose_sums import whitened  # noqa: PLC0415 - numba
 
         X, columns, p = self._unknowns
-        return pose_sums.whitened(X[rows], residuals[rows], self.whitener[rows], columns, p)
+        return whitened(X[rows], residuals[rows], self.whitener[rows], columns, p)
 
     def spread(self, rows: Integers) -> tuple[Array, Array]:
         """J K (rows, chains, rank) and what the fit leaves (rows, chains) of some poses, whitened."""
@@ -285,30 +285,30 @@ class NestedTests:
     @cached_property
     def _left(self) -> Array:
         """(N, chains) closure errors that the fit leaves."""
-        from gough.geometry import pose_sums  # noqa: PLC0415 - numba
+        from gough.geometry.pose_sums import shifted  # noqa: PLC0415 - numba
 
         X, columns, _ = self._unknowns
-        return pose_sums.shifted(X, self.residuals, columns, self.solved.shift)
+        return shifted(X, self.residuals, columns, self.solved.shift)
 
     @cached_property
     def solved(self) -> Solved:
         """The fit of the poses that are kept."""
-        from gough.geometry import pose_sums  # noqa: PLC0415 - numba
+        from gough.geometry.pose_sums import gradient, shifted, solution  # noqa: PLC0415 - numba
 
         (X, columns, p), W, f = self._unknowns, self._weights, self.residuals
         if len(self.kept) < len(X):
             X, f, W = X[self.kept], f[self.kept], W[:, :, self.kept]
         z = self._common_places
-        K, shift, squares, bound = pose_sums.solution(X, f, W, columns, p, np.arange(z.start, z.stop))
+        K, shift, squares, bound = solution(X, f, W, columns, p, np.arange(z.start, z.stop))
         if _WELL * bound < 1:
             return Solved(K, shift, squares, self.rows - p)
         K = self._inverse_root_by_rows()
         shift = np.zeros(p)
         for _ in range(2):  # the second is the correction of rounding
-            g, _ = pose_sums.gradient(X, pose_sums.shifted(X, f, columns, shift), W, columns, p + 1)
+            g, _ = gradient(X, shifted(X, f, columns, shift), W, columns, p + 1)
             g[z] -= shift[z]
             shift += K @ (K.T @ g[:p])
-        _, squares = pose_sums.gradient(X, pose_sums.shifted(X, f, columns, shift), W, columns, p + 1)
+        _, squares = gradient(X, shifted(X, f, columns, shift), W, columns, p + 1)
         return Solved(K, shift, squares + float(shift[z] @ shift[z]), self.rows - K.shape[1])
 
     def _inverse_root_by_rows(self) -> Array:
@@ -369,29 +369,22 @@ class NestedTests:
 
         From the first pose on, or from each later segment on; segments end where `ends` says, among poses kept.
         """
-        from gough.geometry import pose_sums  # noqa: PLC0415 - numba
+        from gough.geometry.pose_sums import later_products, taken  # noqa: PLC0415 - numba
 
-        widths = np.array([each.columns.shape[2] for each in alternatives])
-        moving = np.array([each.from_pose for each in alternatives])
-        starts = np.cumsum(widths) - widths
+        widths, moving = tuple(each.columns.shape[2] for each in alternatives), tuple(e.from_pose for e in alternatives)
+        starts, of, case, segment, width = _cases(widths, moving, len(ends))
         X, columns, p = self._unknowns
         E = np.concatenate([each.columns for each in alternatives], axis=2)
-        of = np.repeat(starts, widths)
-        sums = pose_sums.later_products(E, X, self._left, self._weights, columns, p + 1, of, self.kept, ends)
-        times = np.where(moving, len(ends) - 1, 1)
-        case = np.repeat(np.arange(len(times)), times)
-        segment = np.arange(len(case)) - np.repeat(np.cumsum(times) - times, times) + moving[case]
-        K, width = np.ascontiguousarray(self.solved.root), widths[case]
-        values, variances, squares, products, size = pose_sums.taken(*sums, K, starts[case], width, segment)
+        sums = later_products(E, X, self._left, self._weights, columns, p + 1, of, self.kept, ends)
+        K = np.ascontiguousarray(self.solved.root)
+        values, variances, squares, products, size, is_clear = taken(*sums, K, starts, width, segment, _VISIBLE**-2)
         rank = width.copy()
-        some = np.arange(values.shape[1]) < width[:, None]
-        bad = ~(variances.sum(axis=1) < _VISIBLE**-2) | ~((variances > 0) | ~some).all(axis=1)
-        for i in np.flatnonzero(bad):
+        for i in np.flatnonzero(~is_clear):
             own = slice(0, width[i])
             w, Q = np.linalg.eigh(products[i, own, own])
             seen = w > _VISIBLE**2
             inverse = (Q * np.where(seen, 1 / np.where(seen, w, 1.0), 0.0)) @ Q.T
-            along = sums[1][segment[i], starts[case[i]] :][own] / size[i, own]
+            along = sums[1][segment[i], starts[i] :][own] / size[i, own]
             values[i, own], variances[i, own], rank[i] = -(inverse @ along), inverse.diagonal(), seen.sum()
             squares[i] = -float(values[i, own] @ along)
         return _Removed(case, segment, width, values / size, np.sqrt(variances) / size, squares, rank)
@@ -457,10 +450,10 @@ class NestedTests:
 
         At most so many, and fewer where some pose determines what the others do not: see `without` and `deleted`.
         """
-        from gough.geometry import pose_sums  # noqa: PLC0415 - numba
+        from gough.geometry.pose_sums import left_out_in_turn  # noqa: PLC0415 - numba
 
         X, columns, _ = self._unknowns
-        return pose_sums.left_out_in_turn(
+        return left_out_in_turn(
             X, self._left, self.whitener, columns, self._inverse, self.kept, most, self.solved.squares, _REGULAR
         )
 
@@ -469,10 +462,10 @@ class NestedTests:
 
         rᵀ (I − H)⁻¹ r of the pose, with its part H of the hat matrix: exact for a linear model.
         """
-        from gough.geometry import pose_sums  # noqa: PLC0415 - numba
+        from gough.geometry.pose_sums import left_out  # noqa: PLC0415 - numba
 
         X, columns, _ = self._unknowns
-        removes, trace = pose_sums.left_out(X, self._left, self.whitener, columns, self._inverse, self.kept)
+        removes, trace = left_out(X, self._left, self.whitener, columns, self._inverse, self.kept)
         dof = np.full(len(removes), self.n)
         near = np.flatnonzero(~(trace < 1e6))
         if len(near):
@@ -483,6 +476,29 @@ class NestedTests:
             removes[near] = np.where(seen, z**2 / np.where(seen, w, 1.0), 0.0).sum(axis=1)
             dof[near] = seen.sum(axis=1)
         return removes, dof
+
+
+class _Cases(NamedTuple):
+    """Alternatives, each from one segment on, whose columns stand side by side."""
+
+    starts: Integers
+    """The first column of each."""
+    of: Integers
+    """(all columns,): the first one of the same alternative."""
+    alternative: Integers
+    segment: Integers
+    """The first segment in which it counts."""
+    width: Integers
+    """Number of its columns."""
+
+
+@lru_cache(maxsize=64)
+def _cases(widths: tuple[int, ...], moving: tuple[bool, ...], segments: int) -> _Cases:
+    """What is tested of alternatives with so many columns, which count from a later segment on if they are `moving`."""
+    width, times = np.array(widths), np.where(moving, segments - 1, 1)
+    starts, case = np.cumsum(width) - width, np.repeat(np.arange(len(times)), times)
+    segment = np.arange(len(case)) - np.repeat(np.cumsum(times) - times, times) + np.array(moving)[case]
+    return _Cases(starts[case], np.repeat(starts, widths), case, segment, width[case])
 
 
 class _Unknowns(NamedTuple):

@@ -7,10 +7,12 @@ instruction where the processor has AVX-512. A matrix for each pose is (n, n, po
 
 import numpy as np
 
-from gough.core.arrays import Array, Integers
+from gough.core.arrays import Array, Integers, Mask
 from gough.core.compiled_kernels import compiled_loosely as compiled
 
 _GROUP = 64
+_LANES = 8
+"""Numbers in one instruction, where the processor has AVX-512."""
 
 
 @compiled
@@ -216,63 +218,84 @@ def whitened(X: Array, f: Array, root: Array, columns: Integers, p: int) -> Arra
 
 
 @compiled
-def left_out(X: Array, f: Array, root: Array, columns: Integers, M: Array, rows: Integers) -> tuple[Array, Array]:
-    """By how much the sum of squares decreases without each of some poses: rᵀ (I − H)⁻¹ r.
-
-    With r = L f and H = L X M Xᵀ Lᵀ, where M is (JᵀJ)⁻¹; and the trace of (I − H)⁻¹, whose inverse is a lower
-    bound of the eigenvalues; infinite where a diagonal entry is not positive. The rest is as of `whitened`.
-    """
+def side_by_side(X: Array, f: Array, root: Array, rows: Integers) -> tuple[Array, Array, Array]:
+    """X (n, k, rows), L (n, n, rows) and r = L f (n, rows) of some poses; arguments are as of `whitened`."""
     n, m = X.shape[1:]
-    removes, trace = np.empty(len(rows)), np.empty(len(rows))
-    x, r, L = np.empty((n, m, _GROUP)), np.empty((n, _GROUP)), np.empty((n, n, _GROUP))
-    along, H, left = np.empty((m, _GROUP)), np.empty((n, n, _GROUP)), np.empty((n, n, _GROUP))
-    for start in range(0, len(rows), _GROUP):
-        size = min(_GROUP, len(rows) - start)
-        for s in range(size):
-            k = rows[start + s]
-            for i in range(n):
+    size = len(rows)
+    x, L, r = np.empty((n, m, size)), np.empty((n, n, size)), np.zeros((n, size))
+    for s in range(size):
+        for i in range(n):
+            for a in range(m):
+                x[i, a, s] = X[rows[s], i, a]
+            for j in range(i + 1):
+                L[i, j, s] = root[rows[s], i, j]
+                r[i, s] += root[rows[s], i, j] * f[rows[s], j]
+    return x, L, r
+
+
+@compiled
+def unexplained(x: Array, L: Array, columns: Integers, M: Array) -> Array:
+    """I − H (n, n, poses) with H = L X M Xᵀ Lᵀ, from X and L as of `side_by_side`, and M the inverse of JᵀJ."""
+    n, m, size = x.shape
+    left, along = np.empty((n, n, size)), np.empty((m, size))
+    H, D = np.empty((n, n, size)), np.empty((n, n, size))
+    for i in range(n):
+        for j in range(i + 1):
+            H[i, j] = 0.0
+            for b in range(m):
+                along[b] = 0.0
                 for a in range(m):
-                    x[i, a, s] = X[k, i, a]
-                r[i, s] = 0.0
-                for j in range(i + 1):
-                    L[i, j, s] = root[k, i, j]
-                    r[i, s] += root[k, i, j] * f[k, j]
-        for i in range(n):
-            for j in range(i + 1):
-                H[i, j] = 0.0
-                for b in range(m):
-                    along[b] = 0.0
-                    for a in range(m):
-                        factor = M[columns[i, a], columns[j, b]]
-                        for s in range(size):
-                            along[b, s] += factor * x[i, a, s]
+                    factor = M[columns[i, a], columns[j, b]]
                     for s in range(size):
-                        H[i, j, s] += along[b, s] * x[j, b, s]
-                H[j, i] = H[i, j]
-        for i in range(n):  # I − L H Lᵀ
-            for j in range(n):
-                along[0] = 0.0
-                for k in range(i + 1):
-                    for s in range(size):
-                        along[0, s] += L[i, k, s] * H[k, j, s]
-                left[i, j] = along[0]
-        for i in range(n):
-            for j in range(i + 1):
-                along[0] = 0.0
-                for k in range(j + 1):
-                    for s in range(size):
-                        along[0, s] += left[i, k, s] * L[j, k, s]
-                for s in range(_GROUP):
-                    H[i, j, s] = (1.0 if i == j else 0.0) - (along[0, s] if s < size else 0.0)
-                H[j, i] = H[i, j]
-        invert(H)
-        for s in range(size):
-            total, diagonal = 0.0, 0.0
-            for i in range(n):
-                diagonal += H[i, i, s] if H[i, i, s] > 0.0 else np.inf
-                for j in range(n):
-                    total += r[i, s] * H[i, j, s] * r[j, s]
-            removes[start + s], trace[start + s] = total, diagonal
+                        along[b, s] += factor * x[i, a, s]
+                for s in range(size):
+                    H[i, j, s] += along[b, s] * x[j, b, s]
+            H[j, i] = H[i, j]
+    for i in range(n):
+        for j in range(n):
+            left[i, j] = 0.0
+            for k in range(i + 1):
+                for s in range(size):
+                    left[i, j, s] += L[i, k, s] * H[k, j, s]
+    for i in range(n):
+        for j in range(i + 1):
+            D[i, j] = 1.0 if i == j else 0.0
+            for k in range(j + 1):
+                for s in range(size):
+                    D[i, j, s] -= left[i, k, s] * L[j, k, s]
+            D[j, i] = D[i, j]
+    return D
+
+
+@compiled
+def judged(inverse: Array, r: Array) -> tuple[Array, Array]:
+    """Of each pose rᵀ A r, from A (n, n, poses) and r (n, poses), and the trace of A.
+
+    The trace is infinite where a diagonal entry is not positive; it is a bound of the eigenvalues of a positive A.
+    """
+    n, N = r.shape
+    squares, trace = np.zeros(N), np.zeros(N)
+    for i in range(n):
+        for s in range(N):
+            trace[s] += inverse[i, i, s] if inverse[i, i, s] > 0.0 else np.inf
+        for j in range(n):
+            for s in range(N):
+                squares[s] += r[i, s] * inverse[i, j, s] * r[j, s]
+    return squares, trace
+
+
+@compiled
+def left_out(X: Array, f: Array, root: Array, columns: Integers, M: Array, rows: Integers) -> tuple[Array, Array]:
+    """By how much the sum of squares decreases without each of some poses: rᵀ (I − H)⁻¹ r, with r = L f.
+
+    And the trace of (I − H)⁻¹, as of `judged`. H is as of `unexplained`, and the rest as of `whitened`.
+    """
+    removes, trace = np.empty(len(rows)), np.empty(len(rows))
+    for start in range(0, len(rows), _GROUP):
+        x, L, r = side_by_side(X, f, root, rows[start : start + _GROUP])
+        inverse = unexplained(x, L, columns, M)
+        invert(inverse)
+        removes[start : start + _GROUP], trace[start : start + _GROUP] = judged(inverse, r)
     return removes, trace
 
 
@@ -290,34 +313,35 @@ def later_products(
     m, widest = X.shape[2], 1
     for a in range(k):
         widest = max(widest, a - first[a] + 1)
-    by_model, along = np.zeros((len(ends), p, k)), np.zeros((len(ends), k))
+    by_model, along = np.empty((len(ends), p, k)), np.empty((len(ends), k))
     gram = np.zeros((len(ends), k, widest))
-    pushed = np.empty(k)
-    begin = 0
-    for segment in range(len(ends)):
-        for s in poses[begin : ends[segment]]:
+    wide = -(-k // _LANES) * _LANES  # innermost loops have no rest
+    e, pushed, of_model = np.zeros((n, wide)), np.empty(wide), np.zeros((p, wide))
+    with_errors, before = np.zeros(wide), np.zeros((widest, wide))  # before[d, a]: of column a with the d-th before it
+    for segment in range(len(ends) - 1, -1, -1):
+        for s in poses[ends[segment - 1] if segment else 0 : ends[segment]]:
+            e[:, :k] = E[s]
             for i in range(n):
                 pushed[:] = 0.0
                 for j in range(n):
                     weight = W[i, j, s]
-                    for a in range(k):
-                        pushed[a] += weight * E[s, j, a]
+                    for a in range(wide):
+                        pushed[a] += weight * e[j, a]
                 for b in range(m):
                     factor, place = X[s, i, b], columns[i, b]
-                    for a in range(k):
-                        by_model[segment, place, a] += factor * pushed[a]
-                for a in range(k):
-                    along[segment, a] += f[s, i] * pushed[a]
-                    for b in range(first[a], a + 1):
-                        gram[segment, a, b - first[a]] += E[s, i, b] * pushed[a]
-        begin = ends[segment]
-    for segment in range(len(ends) - 2, -1, -1):
-        by_model[segment] += by_model[segment + 1]
-        along[segment] += along[segment + 1]
-        gram[segment] += gram[segment + 1]
-    for a in range(k):
-        for b in range(first[a], a):
-            gram[:, b, a - first[a]] = gram[:, a, b - first[a]]
+                    for a in range(wide):
+                        of_model[place, a] += factor * pushed[a]
+                error = f[s, i]
+                for a in range(wide):
+                    with_errors[a] += error * pushed[a]
+                for d in range(widest):
+                    for a in range(wide - d):
+                        before[d, a + d] += e[i, a] * pushed[a + d]
+        by_model[segment], along[segment] = of_model[:, :k], with_errors[:k]
+        for a in range(k):
+            for b in range(first[a], a + 1):
+                gram[segment, a, b - first[a]] = before[a - b, a]
+                gram[segment, b, a - first[a]] = before[a - b, a]
     return by_model, along, gram
 
 
@@ -414,6 +438,38 @@ def inverse_root(H: Array) -> Array:
 
 
 @compiled
+def downhill(H: Array, g: Array, free: Integers, damping: float) -> tuple[Array, float]:
+    """The step −(H + damping · diag H)⁻¹ g of the unknowns that are free, and its largest entry in units of 1/√H_kk.
+
+    Raises:
+        LinAlgError: the matrix is singular.
+    """
+    p = len(free)
+    A, b, scale = np.empty((p, p)), np.empty(p), np.empty(p)
+    for i in range(p):
+        scale[i] = np.sqrt(H[free[i], free[i]]) + 1e-300
+        b[i] = g[free[i]] / scale[i]
+    for i in range(p):
+        for j in range(p):
+            A[i, j] = H[free[i], free[j]] / (scale[i] * scale[j])
+        A[i, i] += damping
+    step = -np.linalg.solve(A, b)
+    return step / scale, np.abs(step).max()
+
+
+@compiled
+def weighted_squares(f: Array, W: Array) -> float:
+    """The sum of fᵀ W f over the poses, from f (poses, n) and W (n, n, poses)."""
+    N, n = f.shape
+    total = 0.0
+    for i in range(n):
+        for j in range(n):
+            for s in range(N):
+                total += f[s, i] * W[i, j, s] * f[s, j]
+    return total
+
+
+@compiled
 def shifted(X: Array, f: Array, columns: Integers, shift: Array) -> Array:
     """Closure errors f (poses, n) less X shift; unknowns beyond the shift are held."""
     N, n, m = X.shape
@@ -496,63 +552,77 @@ def left_out_in_turn(
         squares: Of what the fit leaves.
         least: As above.
     """
+    # without a pose, with I − H = D, the H of another pose with it adds H D⁻¹ Hᵀ to that pose's own, and H D⁻¹ r to r
     n, m = X.shape[1:]
-    p = len(M) - 1
-    M, f = M.copy(), f.copy()
+    p, N = len(M) - 1, len(kept)
+    x, L, r = side_by_side(X, f, root, kept)
+    D, M, is_kept = unexplained(x, L, columns, M), M.copy(), np.ones(N, dtype=np.bool_)
+    H, pushed, row = np.empty((n, n, N)), np.empty((n, n, N)), np.empty(N)
     dropped, lefts = np.empty(most, dtype=np.int64), np.empty(most)
     for count in range(most):
-        removes, trace = left_out(X, f, root, columns, M, kept)
-        if not (trace < 1e6).all():
-            return dropped[:count], lefts[:count]
-        best = removes.argmax()
-        k = kept[best]
-        x, e = np.zeros((n, p)), np.zeros(n)
-        for i in range(n):
-            for j in range(i + 1):
-                e[i] += root[k, i, j] * f[k, j]
-                for a in range(m):
-                    if columns[j, a] < p:
-                        x[i, columns[j, a]] += root[k, i, j] * X[k, j, a]
-        V = np.zeros((n, p))
-        for i in range(n):
-            for a in range(p):
-                if x[i, a] != 0.0:
-                    for b in range(p):
-                        V[i, b] += x[i, a] * M[a, b]
-        S = np.zeros((n, n))
-        for i in range(n):
-            for j in range(n):
-                S[i, j] = (1.0 if i == j else 0.0) - (V[i] * x[j]).sum()
-        left = squares - removes[best]
-        if not np.linalg.eigvalsh(S)[0] > least or not left > least * squares:
-            return dropped[:count], lefts[:count]
-        inverse = S.reshape(n, n, 1).copy()
+        inverse = D.copy()
         invert(inverse)
-        shift, pushed = np.zeros(p), np.zeros((n, p))
+        removes, trace = judged(inverse, r)
+        worst, certain = 0, True
+        for s in range(N):
+            if is_kept[s]:
+                certain = certain and trace[s] < 1 / least
+                worst = s if not is_kept[worst] or removes[s] > removes[worst] else worst
+        left = squares - removes[worst]
+        if not certain or not left > least * squares:
+            return dropped[:count], lefts[:count]
+        A, e = inverse[:, :, worst].copy(), r[:, worst].copy()
+        pose = slice(kept[worst], kept[worst] + 1)
+        own = whitened(X[pose], f[pose], root[pose], columns, p + 1)[:, : p + 1]
+        V = np.dot(M, np.ascontiguousarray(own.T))  # of the worst pose M Xᵀ Lᵀ, and zeros
+        M += np.dot(np.dot(V, A), np.ascontiguousarray(V.T))
+        for j in range(n):
+            H[:, j] = 0.0
+            for i in range(n):
+                row[:] = 0.0
+                for a in range(m):
+                    factor = V[columns[i, a], j]
+                    for s in range(N):
+                        row[s] += factor * x[i, a, s]
+                for b in range(i, n):
+                    for s in range(N):
+                        H[b, j, s] += L[b, i, s] * row[s]
         for i in range(n):
             for j in range(n):
-                for b in range(p):
-                    shift[b] -= V[i, b] * inverse[i, j, 0] * e[j]
-                    pushed[i, b] += inverse[i, j, 0] * V[j, b]
-        for a in range(p):
-            for i in range(n):
-                for b in range(p):
-                    M[a, b] += V[i, a] * pushed[i, b]
-        f = shifted(X, f, columns, shift)
-        dropped[count], lefts[count], squares = k, left, left
-        kept = np.delete(kept, best)
+                pushed[i, j] = 0.0
+                for a in range(n):
+                    factor = A[a, j]
+                    for s in range(N):
+                        pushed[i, j, s] += factor * H[i, a, s]
+        for i in range(n):
+            for a in range(n):
+                factor = e[a]
+                for s in range(N):
+                    r[i, s] += factor * pushed[i, a, s]
+                for j in range(n):
+                    for s in range(N):
+                        D[i, j, s] -= pushed[i, a, s] * H[j, a, s]
+        is_kept[worst] = False
+        dropped[count], lefts[count], squares = kept[worst], left, left
     return dropped, lefts
 
 
 @compiled
 def taken(
-    by_model: Array, along: Array, gram: Array, K: Array, starts: Integers, widths: Integers, segments: Integers
-) -> tuple[Array, Array, Array, Array, Array]:
+    by_model: Array,
+    along: Array,
+    gram: Array,
+    K: Array,
+    starts: Integers,
+    widths: Integers,
+    segments: Integers,
+    largest: float,
+) -> tuple[Array, Array, Array, Array, Array, Mask]:
     """What alternatives take out of the squares, from `later_products` and the root K (p, rank) of the model's fit.
 
     For each alternative and the first of its segments: values (…, widest), their variances at unit noise, the
     decrease of the squares, and products (…, widest, widest) of what the model leaves of its columns, with their
-    lengths.
+    lengths; and whether variances of columns of unit length are positive, and in all less than `largest`.
 
     Args:
         by_model: (segments, p + 1, k).
@@ -562,15 +632,16 @@ def taken(
         starts: First columns of the alternatives.
         widths: Numbers of their columns.
         segments: The first segment of each.
+        largest: As above.
     """
     count, widest, (p, rank) = len(starts), gram.shape[2], K.shape
     ends = np.cumsum(widths)
-    columns = np.empty((p, ends[-1]))
+    columns = np.empty((ends[-1], p))
     for c in range(count):
-        for a in range(widths[c]):
-            for b in range(p):
-                columns[b, ends[c] - widths[c] + a] = by_model[segments[c], b, starts[c] + a]
-    absorbed = np.dot(np.ascontiguousarray(K.T), columns)
+        for b in range(p):
+            for a in range(widths[c]):
+                columns[ends[c] - widths[c] + a, b] = by_model[segments[c], b, starts[c] + a]
+    absorbed = np.dot(columns, K)
     values, variances = np.zeros((count, widest)), np.zeros((count, widest))
     size, products, removes = np.ones((count, widest)), np.zeros((count, widest, widest)), np.zeros(count)
     inverse = np.zeros((widest, widest, count))
@@ -579,27 +650,29 @@ def taken(
         for a in range(widest):
             inverse[a, a, c] = 1.0
         for a in range(w):
-            for b in range(w):
-                products[c, a, b] = gram[segment, starts[c] + a, b]
-            if products[c, a, a] > 0:
-                size[c, a] = np.sqrt(products[c, a, a])
-        for r in range(rank):
-            for a in range(w):
-                factor = absorbed[r, begin + a]
-                for b in range(w):
-                    products[c, a, b] -= factor * absorbed[r, begin + b]
-        for a in range(w):
-            for b in range(w):
-                products[c, a, b] /= size[c, a] * size[c, b]
-                inverse[a, b, c] = products[c, a, b]
+            own = gram[segment, starts[c] + a, a]
+            size[c, a] = np.sqrt(own) if own > 0 else 1.0
+            for b in range(a + 1):
+                left = gram[segment, starts[c] + a, b]
+                for r in range(rank):
+                    left -= absorbed[begin + a, r] * absorbed[begin + b, r]
+                left /= size[c, a] * size[c, b]
+                products[c, a, b], products[c, b, a] = left, left
+                inverse[a, b, c], inverse[b, a, c] = left, left
     invert(inverse)
+    is_clear = np.empty(count, dtype=np.bool_)
     for c in range(count):
+        total, least = 0.0, np.inf
+        for a in range(widths[c]):
+            total += inverse[a, a, c]
+            least = min(least, inverse[a, a, c])
+        is_clear[c] = total < largest and least > 0
         for a in range(widths[c]):
             for b in range(widths[c]):
                 values[c, a] -= inverse[a, b, c] * along[segments[c], starts[c] + b] / size[c, b]
             removes[c] -= values[c, a] * along[segments[c], starts[c] + a] / size[c, a]
             variances[c, a] = inverse[a, a, c]
-    return values, variances, removes, products, size
+    return values, variances, removes, products, size, is_clear
 
 
 @compiled
@@ -651,7 +724,8 @@ def spread(P: Array, C: Array, by_reading: Array, variances: Array) -> Array:
             pushed[:] = 0.0
             for a in range(q):
                 for b in range(q):
-                    pushed[b] += P[s, i, a] * C[c, a, b]
+                    if C[c, a, b] != 0.0:
+                        pushed[b] += P[s, i, a] * C[c, a, b]
             for j in range(n):
                 for b in range(q):
                     S[s, i, j] += pushed[b] * P[s, j, b]

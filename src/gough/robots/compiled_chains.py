@@ -8,6 +8,7 @@ have the same bits as those of `Kernel.evaluate`.
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.extending import intrinsic
@@ -57,36 +58,39 @@ def evaluate(
         position: (N, 3).
         rotation: (N, 3, 3).
         turn: (N, 3) small rotation vectors after the rotations, or (1, 3) for all.
-        readings: (N, n).
+        readings: (N, n), row by row in memory, as the others are.
     """
     N, n = readings.shape
     k = columns.shape[1]
-    x, place, turns = np.empty((N, n, k)), np.empty((N, n, 3)), np.empty((N, n, 3))
-    rotations, q = np.empty((N, n, 3, 3)), np.empty((N, n))
-    for s in range(N):
-        t = s if len(turn) > 1 else 0
-        for i in range(n):
-            for a in range(k):
-                x[s, i, a] = theta[columns[i, a]]
-            for a in range(3):
-                place[s, i, a] = position[s, a]
-                turns[s, i, a] = turn[t, a]
-                for b in range(3):
-                    rotations[s, i, a, b] = rotation[s, a, b]
-            q[s, i] = readings[s, i]
-    f, X, P, r = np.empty((N, n)), np.empty((N, n, k)), np.empty((N, n, 6)), np.empty((N, n))
-    steps = np.array([k, 3, 9, 3, 1], dtype=np.intp)
+    x = np.empty((n, k))
+    word = x.itemsize
+    for i in range(n):
+        for a in range(k):
+            x[i, a] = theta[columns[i, a]]
+    of_chain = np.empty((n, N)), np.empty((n, N, k)), np.empty((n, N, 6)), np.empty((n, N))
+    steps = np.array([0, 3, 9, 3 if len(turn) > 1 else 0, n], dtype=np.intp)
     inputs, outputs = np.empty(5, dtype=np.intp), np.empty(4, dtype=np.intp)
-    inputs[0], inputs[1], inputs[2] = x.ctypes.data, place.ctypes.data, rotations.ctypes.data
-    inputs[3], inputs[4] = turns.ctypes.data, q.ctypes.data
-    outputs[0], outputs[1], outputs[2], outputs[3] = f.ctypes.data, X.ctypes.data, P.ctypes.data, r.ctypes.data
-    _run(entry, N * n, inputs.ctypes.data, steps.ctypes.data, outputs.ctypes.data)
+    inputs[1], inputs[2], inputs[3] = position.ctypes.data, rotation.ctypes.data, turn.ctypes.data
+    for i in range(n):
+        inputs[0], inputs[4] = x.ctypes.data + i * k * word, readings.ctypes.data + i * word
+        outputs[0], outputs[1] = of_chain[0][i].ctypes.data, of_chain[1][i].ctypes.data
+        outputs[2], outputs[3] = of_chain[2][i].ctypes.data, of_chain[3][i].ctypes.data
+        _run(entry, N, inputs.ctypes.data, steps.ctypes.data, outputs.ctypes.data)
+    f, X, P, r = np.empty((N, n)), np.empty((N, n, k)), np.empty((N, n, 6)), np.empty((N, n))
+    for s in range(N):
+        for i in range(n):
+            f[s, i], r[s, i] = of_chain[0][i, s], of_chain[3][i, s]
+            for a in range(k):
+                X[s, i, a] = of_chain[1][i, s, a]
+            for a in range(6):
+                P[s, i, a] = of_chain[2][i, s, a]
     # what the kernel reads must be referred to until here
-    spoilt = x.sum() + place.sum() + rotations.sum() + turns.sum() + q.sum() + inputs[0] + outputs[0] + steps[0]
-    if np.isnan(spoilt):
+    spoilt = x.sum() + position.sum() + rotation.sum() + turn.sum() + readings.sum()
+    if np.isnan(spoilt + inputs[0] + outputs[0] + steps[0]):
         for s in range(N):
+            pose = position[s].sum() + rotation[s].sum() + turn[s if len(turn) > 1 else 0].sum()
             for i in range(n):
-                if np.isnan(x[s, i].sum() + place[s, i].sum() + rotations[s, i].sum() + turns[s, i].sum() + q[s, i]):
+                if np.isnan(x[i].sum() + pose + readings[s, i]):
                     f[s, i], X[s, i], P[s, i], r[s, i] = np.nan, np.nan, np.nan, np.nan
     return f, X, P, r
 
@@ -131,8 +135,7 @@ def chains_at(
         places, rotations = np.repeat(position, n, axis=0), np.repeat(rotation, n, axis=0)
         values = kernel.evaluate(x, places, rotations, turns, readings.reshape(-1)).values()
         return Chains(*(value.reshape(*readings.shape, *value.shape[1:]) for value in values))
-    inputs: Any = map(np.array, (columns, theta, position, rotation, turn, readings))  # read-only is another type
-    return Chains(*evaluate(kernel.address, *inputs))
+    return Chains(*evaluate(kernel.address, *_own(columns, theta, position, rotation, turn, readings)))
 
 
 def arrive(
@@ -153,9 +156,14 @@ def arrive(
     kernel = all_derivatives(model.chain_kernel("length"))
     if kernel.address is None:
         return False
-    freedoms, places = np.array(model.freedoms), (poses.position, poses.rotation)
-    inputs: Any = map(np.array, (freedoms, model.columns, theta, *places, start_readings, readings))
+    poses_and_readings = (poses.position, poses.rotation, start_readings, readings)
+    inputs = _own(np.array(model.freedoms), model.columns, theta, *poses_and_readings)
     return bool(_arrive(kernel.address, largest, *inputs))
+
+
+def _own(*arrays: npt.NDArray[Any]) -> Any:
+    """Copies, row by row in memory: read-only arrays and other orders are of other types to numba."""
+    return [np.array(each, order="C") for each in arrays]
 
 
 @compiled

@@ -91,7 +91,7 @@ class GoughPlatform(ArrayValue):
         rows = np.array(_TABLE_1) / 1000
         return cls(rows[:, :3], rows[:, 3:6], rows[:, 6], name="DeltaLab platform")
 
-    @property
+    @cached_property
     def chains(self) -> tuple[str, ...]:
         """The legs."""
         return tuple(f"leg {i + 1}" for i in range(len(self.base)))
@@ -102,7 +102,7 @@ class GoughPlatform(ArrayValue):
         stems = ("a{}x", "a{}y", "a{}z", "b{}x", "b{}y", "b{}z", "l{}", *(("g{}",) if self.gains else ()))
         return tuple(stem.format(i + 1) for i in range(len(self.base)) for stem in stems)
 
-    @property
+    @cached_property
     def units(self) -> tuple[str, ...]:
         """Metres, and metres per unit of reading."""
         return tuple(f"m/{self.reading_unit}" if name[0] == "g" else "m" for name in self.names)

@@ -24,10 +24,10 @@ class Still(Mistake):
         """The warning; empty where the platform turns, or cannot."""
         if poses.rotation is None or 3 not in model.freedoms or len(poses) < 3:
             return ""
-        from gough.geometry import pose_sums  # noqa: PLC0415 - numba
+        from gough.geometry.pose_sums import turns  # noqa: PLC0415 - numba
 
-        turns = pose_sums.turns(np.array(poses.rotation), len(poses) // 2)
-        spread = np.sqrt(np.maximum(np.linalg.eigvalsh(turns.T @ turns)[::-1], 0.0) / len(poses))
+        vectors = turns(np.array(poses.rotation), len(poses) // 2)
+        spread = np.sqrt(np.maximum(np.linalg.eigvalsh(vectors.T @ vectors)[::-1], 0.0) / len(poses))
         if spread[1] >= NEEDED:
             return ""
         about = f"turns by only {np.degrees(spread[0]):.2g}°" if spread[0] < NEEDED else "turns about one axis only"

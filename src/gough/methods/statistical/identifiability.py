@@ -3,7 +3,8 @@
 Columns are scaled to unit length first, so that units do not decide what counts as small.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from math import inf
 
 import numpy as np
@@ -38,18 +39,38 @@ class Identifiability(ArrayValue):
     rank: int
     condition: float
     """Largest over smallest singular value of the independent columns, each scaled to unit length."""
-    base: tuple[BaseParameter, ...]
+    coefficients: Array
+    """(rank, p): the unknowns in each base parameter."""
     kept: tuple[int, ...]
     """Columns of the independent set; their estimates are those of the base parameters."""
     not_identifiable: tuple[str, ...]
     """Unknowns that are not determined by themselves: without effect, or determined only in combination."""
     without_effect: tuple[str, ...]
-    weakest: str
-    """The worst-excited direction, as text."""
+    independent: Array = field(repr=False, compare=False)
+    """The columns `kept` of a triangle R with RᵀR = WᵀW."""
 
     @property
     def is_full_rank(self) -> bool:
         return self.rank == len(self.names)
+
+    @cached_property
+    def base(self) -> tuple[BaseParameter, ...]:
+        """The combinations that the data determine."""
+        return tuple(BaseParameter(_spell(row, self.names), row) for row in self.coefficients)
+
+    @cached_property
+    def weakest(self) -> str:
+        """The worst-excited direction, as text: the last right singular vector, in the units of the unknowns."""
+        if not self.kept:
+            return "all of them: W is zero"
+        norms = np.linalg.norm(self.independent, axis=0)
+        last = np.linalg.svd(self.independent / norms, full_matrices=False)[2][-1]
+        direction = last / norms
+        direction /= direction[np.abs(direction).argmax()]
+        names = tuple(b.name if " " not in b.name else f"({b.name})" for b in self.base)
+        matters = np.abs(last) >= 0.1
+        direction = np.where(matters, direction, 0.0)
+        return _spell(direction * np.sign(direction[matters][0]), names, digits=3)
 
     def __str__(self) -> str:
         lines = [f"Rank {self.rank} of {len(self.names)} unknowns; condition number {self.condition:.3g}."]
@@ -93,23 +114,29 @@ def analyze(R: Array, names: tuple[str, ...], *, n_rows: int, rtol: float | None
     norms = np.linalg.norm(R, axis=0)
     seen = norms > 0
     scaled = R / np.where(seen, norms, 1.0)
-    spectrum = np.linalg.svd(scaled, full_matrices=False)[1:] if p else (np.zeros(1), np.zeros((0, 0)))
-    kept = _independent_columns(scaled, spectrum[0], tolerance)
+    values = _singular_values(scaled)
+    kept = _independent_columns(scaled, values, tolerance)
     rank = len(kept)
-    base = _regroup(R, norms, kept, names, tolerance)
-    values, directions = spectrum if rank in {0, p} else np.linalg.svd(scaled[:, kept], full_matrices=False)[1:]
-    involved = np.array([b.coefficients for b in base]).reshape(rank, p) != 0
+    coefficients = _regroup(R, norms, kept, tolerance)
+    if 0 < rank < p:
+        values = _singular_values(scaled[:, kept])
+    involved = coefficients != 0
     alone = set(involved[involved.sum(axis=1) == 1].argmax(axis=1).tolist()) if p else set()
     return Identifiability(
         names=names,
         rank=rank,
         condition=float(values[0] / values[-1]) if rank else inf,
-        base=base,
+        coefficients=coefficients,
         kept=tuple(kept),
         not_identifiable=tuple(name for i, name in enumerate(names) if i not in alone),
         without_effect=tuple(name for i, name in enumerate(names) if not seen[i]),
-        weakest=_weakest(directions, norms, kept, base),
+        independent=R[:, kept],
     )
+
+
+def _singular_values(A: Array) -> Array:
+    """Largest first; zero where there is none."""
+    return np.asarray(np.linalg.svd(A, compute_uv=False), dtype=np.float64) if A.size else np.zeros(1)
 
 
 def _independent_columns(scaled: Array, values: Array, tolerance: float) -> list[int]:
@@ -132,22 +159,17 @@ def _independent_columns(scaled: Array, values: Array, tolerance: float) -> list
     return sorted(np.argsort(-left, kind="stable")[:rank].tolist())
 
 
-def _regroup(
-    R: Array, norms: Array, kept: list[int], names: tuple[str, ...], tolerance: float
-) -> tuple[BaseParameter, ...]:
+def _regroup(R: Array, norms: Array, kept: list[int], tolerance: float) -> Array:
     """θ_kept + β θ_dropped, where W_dropped = W_kept β [GAU91]; factors that are rounding noise become 0."""
-    p = len(names)
-    if len(kept) == p:
-        return tuple(BaseParameter(name, row) for name, row in zip(names, np.eye(p), strict=True))
+    p = len(norms)
+    coefficients = np.eye(p)[kept]
     dropped = [j for j in range(p) if j not in kept]
-    coefficients = np.zeros((len(kept), p))
-    coefficients[range(len(kept)), kept] = 1.0
     if dropped and kept:
         scaled = R[:, kept] / norms[kept]
         beta, *_ = np.linalg.lstsq(scaled, R[:, dropped], rcond=None)
         negligible = abs(beta) <= np.sqrt(tolerance) * np.maximum(norms[dropped], 1e-300)
         coefficients[:, dropped] = np.where(negligible, 0.0, beta) / norms[kept][:, None]
-    return tuple(BaseParameter(_spell(row, names), row) for row in coefficients)
+    return coefficients
 
 
 def _spell(factors: Array, names: tuple[str, ...], digits: int = 4) -> str:
@@ -160,15 +182,3 @@ def _spell(factors: Array, names: tuple[str, ...], digits: int = 4) -> str:
         sign = "−" if factor < 0 else "+"
         text += f" {sign} {term}" if text else (f"−{term}" if factor < 0 else term)
     return text
-
-
-def _weakest(vectors: Array, norms: Array, kept: list[int], base: tuple[BaseParameter, ...]) -> str:
-    """The last of these right singular vectors, that of the smallest singular value, in the units of the unknowns."""
-    if not kept:
-        return "all of them: W is zero"
-    direction = vectors[-1] / norms[kept]
-    direction /= direction[np.abs(direction).argmax()]
-    names = tuple(b.name if " " not in b.name else f"({b.name})" for b in base)
-    matters = np.abs(vectors[-1]) >= 0.1
-    direction = np.where(matters, direction, 0.0)
-    return _spell(direction * np.sign(direction[matters][0]), names, digits=3)

@@ -54,9 +54,11 @@ class Solution:
 @one_blas_thread()
 def solve(problem: LinearProblem, whiten: Whitening, *, rtol: float | None) -> Solution:
     """The weighted least-squares solution, within the prior."""
-    unknowns = problem.unknowns
+    from scipy.linalg.lapack import dtrtri, dtrtrs  # noqa: PLC0415 - start-up time
+
+    unknowns, bounds = problem.unknowns, problem.unknowns.bounds
     free = np.flatnonzero(~unknowns.is_fixed)
-    theta = np.where(unknowns.is_fixed, unknowns.bounds.lower, 0.0)
+    theta = np.where(unknowns.is_fixed, bounds.lower, 0.0)
     R = triangle(problem, whiten)
     _require_squares(R, unknowns)
     R = R[:-1]
@@ -67,8 +69,8 @@ def solve(problem: LinearProblem, whiten: Whitening, *, rtol: float | None) -> S
         A, z = np.vstack([A, root]), np.concatenate([z, root @ unknowns.prior.center])
         prior = root.T @ root
     else:
-        root, prior = np.zeros((0, len(free))), None
-    names = tuple(unknowns.names[i] for i in free)
+        prior = None
+    names = tuple(unknowns.names[i] for i in free.tolist())
     analysis = analyze(A, names, n_rows=problem.n_rows, rtol=rtol)
     kept = np.array(analysis.kept, dtype=int)
     scale = np.linalg.norm(A[:, kept], axis=0)
@@ -76,12 +78,13 @@ def solve(problem: LinearProblem, whiten: Whitening, *, rtol: float | None) -> S
     if len(S) > len(kept) or prior is not None:  # else it is a triangle already
         Q, S = np.linalg.qr(S)
         reduced = Q.T @ z
-    values = np.linalg.solve(S, reduced) / scale if len(kept) else np.zeros(0)
+    values, T = np.zeros(0), np.zeros((0, 0))
+    if len(kept):
+        values, T = dtrtrs(S, reduced)[0] / scale, dtrtri(S)[0] / scale[:, None]
     limited: tuple[str, ...] = ()
     if analysis.is_full_rank and len(free):
-        values, limited = _within(unknowns.bounds.project(free.tolist()), A, z, values, names)
+        values, limited = _within(bounds.lower[free], bounds.upper[free], A, z, values, names)
     theta[free[kept]] = values
-    T = np.linalg.inv(S) / scale[:, None] if len(kept) else np.zeros((0, 0))
     return Solution(theta, free[kept], T, None if prior is None else prior[np.ix_(kept, kept)], analysis, limited)
 
 
@@ -244,12 +247,14 @@ def disbelief(problem: LinearProblem, theta: Array) -> float:
 def _require_squares(R: Array, unknowns: Unknowns) -> None:
     """Refuse data whose squares, or those of the solution, leave the range of floating point: σ is made of squares."""
     size = abs(R).max(axis=0)
-    for what, own in zip((*(f"W in column '{name}'" for name in unknowns.names), "y"), size, strict=True):
-        if not (own == 0 or 1 / _LARGE <= own <= _LARGE) or (own and size[-1] / own > _LARGE):
-            raise InputError(
-                f"{what} is about {own:.1g}, in units of the noise where it is stated: squares of such numbers, or of "
-                "unknowns in such units, are no floating-point numbers. Choose other units."
-            )
+    fits = (size == 0) | ((size >= 1 / _LARGE) & (size <= _LARGE) & ~(size[-1] > _LARGE * size))
+    if not fits.all():
+        k = int(fits.argmin())
+        what = f"W in column '{unknowns.names[k]}'" if k < len(unknowns) else "y"
+        raise InputError(
+            f"{what} is about {size[k]:.1g}, in units of the noise where it is stated: squares of such numbers, or of "
+            "unknowns in such units, are no floating-point numbers. Choose other units."
+        )
 
 
 def _inverse_root(C: Array) -> Array:
@@ -261,16 +266,18 @@ def _inverse_root(C: Array) -> Array:
         ) from error
 
 
-def _within(bounds: Box, A: Array, z: Array, values: Array, names: tuple[str, ...]) -> tuple[Array, tuple[str, ...]]:
+def _within(  # noqa: PLR0917 - the problem and its solution
+    lower: Array, upper: Array, A: Array, z: Array, values: Array, names: tuple[str, ...]
+) -> tuple[Array, tuple[str, ...]]:
     """The minimizer inside the bounds, and the unknowns that lie on one."""
-    if values in bounds:
+    if ((lower <= values) & (values <= upper)).all():
         return values, ()
     from scipy.optimize import lsq_linear  # noqa: PLC0415 - start-up time
 
     scale = np.linalg.norm(A, axis=0)
-    bounded = lsq_linear(A / scale, z, bounds=(bounds.lower * scale, bounds.upper * scale), method="bvls")
+    bounded = lsq_linear(A / scale, z, bounds=(lower * scale, upper * scale), method="bvls")
     active = bounded.active_mask != 0
-    values = np.where(bounded.active_mask < 0, bounds.lower, np.where(active, bounds.upper, bounded.x / scale))
+    values = np.where(bounded.active_mask < 0, lower, np.where(active, upper, bounded.x / scale))
     return values, tuple(name for name, on in zip(names, active, strict=True) if on)
 
 
@@ -320,7 +327,7 @@ def answer(
     noise = noise_model(fit) if spare > 0 else unknown_noise(fit)
     if scale_known:
         noise = noise.of_unit_size()
-    chi_squared, p_value = _chi_squared(problem, solution, noise, whiten if scale_known else None)
+    chi_squared, p_value = _chi_squared(fit, noise, is_stated=scale_known)
     unknowns, status = _named(problem.unknowns, solution, status)
     fit_stats = FitStats(
         n_rows=problem.n_rows,
@@ -357,22 +364,20 @@ def _named(unknowns: Unknowns, solution: Solution, status: Status) -> tuple[Unkn
     return Unknowns(tuple(b.name for b in analysis.base), units), Status.SINGULAR
 
 
-def _chi_squared(
-    problem: LinearProblem, solution: Solution, noise: NoiseModel, whiten: Whitening | None
-) -> tuple[float | None, float | None]:
+def _chi_squared(fit: Fitted, noise: NoiseModel, *, is_stated: bool) -> tuple[float | None, float | None]:
     """χ² over its degrees of freedom for the noise that was stated, and its two-sided probability.
 
-    `whiten` is that of the stated noise, where the fit has it already.
+    Where rows were whitened by the stated noise (`is_stated`), the noise model has the sum of squares.
     """
-    if not isinstance(problem.noise, Gaussian) or problem.noise.covariance is None:
+    problem = fit.problem
+    dof = problem.n_rows - len(fit.columns)
+    if not isinstance(problem.noise, Gaussian) or problem.noise.covariance is None or dof <= 0:
         return None, None
-    whiten = whiten or stated(problem, "χ²")
-    total = 0.0
-    for rows in row_blocks(problem, whiten):
-        total += float((whiten(rows, problem.residuals(solution.theta, rows)) ** 2).sum())
-    dof = problem.n_rows - len(solution.columns)
-    if dof <= 0:
-        return None, None
+    total = noise.sum_of_squares if is_stated else 0.0
+    if not is_stated:
+        whiten = stated(problem, "χ²")
+        for rows in row_blocks(problem, whiten):
+            total += float((whiten(rows, problem.residuals(fit.theta, rows)) ** 2).sum())
     return goodness(total / dof, noise.dof, problem.noise)
 
 

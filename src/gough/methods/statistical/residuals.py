@@ -317,10 +317,11 @@ def degrees_of_freedom(fit: Fitted, noise: NoiseModel, variance: Array, *, scale
 
 def _accumulate(fit: Fitted, drift: Drift | None = None) -> _ResidualSums:
     """Sums over the residuals; with a drift, over the residuals that there would be without it."""
-    problem = fit.problem
+    problem, every = fit.problem, slice(0, fit.problem.n_rows)
     n = len(problem.groups)
     n_samples = int(problem.groups.positions(slice(problem.n_rows - 1, problem.n_rows))[0]) // n + 1
-    ordered = problem.groups.is_series or neighbors_err_alike(_grid(fit, n_samples))
+    whole = None if problem.groups.is_series else fit.errors(every, problem.residuals(fit.theta, every))
+    ordered = whole is None or neighbors_err_alike(_grid(problem, whole, n_samples))
     max_lag = min(MAX_LAG, n_samples // 4) if ordered else 0
     complete = problem.groups.position is None
     count, squares, cross = np.zeros(n), np.zeros(n), np.zeros((n, n))
@@ -332,7 +333,7 @@ def _accumulate(fit: Fitted, drift: Drift | None = None) -> _ResidualSums:
     def columns(rows: slice) -> Array:
         # one walk for all: whitened residuals, squared raw ones, a mark where there is a row
         r = problem.residuals(fit.theta, rows)
-        u = fit.errors(rows, r)
+        u = fit.errors(rows, r) if whole is None else whole[rows]
         if drift is not None:
             positions = problem.groups.positions(rows)
             u = u - drift.at(positions // n, positions % n) + fit.effect(rows, drift.absorbed)
@@ -360,11 +361,10 @@ def _accumulate(fit: Fitted, drift: Drift | None = None) -> _ResidualSums:
     return _ResidualSums(np.maximum(count, 1), pairs, lagged, cross, squares, n_samples, *by_block)
 
 
-def _grid(fit: Fitted, n_samples: int) -> Array:
-    """The whitened residuals of all samples (n_samples, n); 0 where there is no row."""
-    problem, rows = fit.problem, slice(0, fit.problem.n_rows)
+def _grid(problem: LinearProblem, values: Array, n_samples: int) -> Array:
+    """Values of all rows by sample and group (n_samples, n); 0 where there is no row."""
     grid = np.zeros(n_samples * len(problem.groups))
-    grid[problem.groups.positions(rows)] = fit.errors(rows, problem.residuals(fit.theta, rows))
+    grid[problem.groups.positions(slice(0, problem.n_rows))] = values
     return grid.reshape(n_samples, -1)
 
 
@@ -446,21 +446,20 @@ def _covariance_of_errors(fit: Fitted, sums: _ResidualSums, rho: Array) -> Array
     if n * k * len(rho) * 200 < fit.problem.n_rows:
         return sums.cross / (present * (1 - k / fit.problem.n_rows))  # what is left to correct is below half a percent
     taps = np.repeat(_shaping_filters(rho[None]), n, axis=1)
-    F, G = np.zeros((2, n * k, n * k))
+    totals: list[Array] = []
     for block in with_past(fit.problem, fit.whiten, fit.orthonormal, len(taps) - 1, flush=True):
-        plain = block[len(taps) - 1 :].reshape(-1, n * k)
-        G += plain.T @ plain
-        if len(taps) > 1:
-            shaped = filtered(block, taps).reshape(-1, n * k)
-            F += shaped.T @ shaped
-    G4 = G.reshape(n, k, n, k).transpose(0, 2, 1, 3).reshape(n * n, k * k)  # row [a, b] is a k × k matrix
-    F4 = F.reshape(n, k, n, k).transpose(0, 2, 1, 3).reshape(n * n, k * k) if len(taps) > 1 else G4
+        parts = [block[len(taps) - 1 :], *([filtered(block, taps)] if len(taps) > 1 else [])]
+        products = [each.T @ each for each in (part.reshape(-1, n * k) for part in parts)]
+        totals = [a + b for a, b in zip(totals, products, strict=True)] if totals else products
+    # row [a, b] is a k × k matrix
+    G4, *of_shaped = (each.reshape(n, k, n, k).transpose(0, 2, 1, 3).reshape(n * n, k * k) for each in totals)
+    F4 = of_shaped[0] if of_shaped else G4
     trace = F4[:, :: k + 1].sum(axis=1).reshape(n, n)
     one = np.eye(n)
     # tr(F_ab G_hg) is the sum over the entries of F_ab times those of G_gh = G_hgᵀ
     expected = (G4 @ F4.T).reshape(n, n, n, n)
-    expected -= np.einsum("ga,hb->ghab", one, trace) + np.einsum("hb,ag->ghab", one, trace)
-    expected += np.einsum("ga,hb,gh->ghab", one, one, present)
+    expected -= one[:, None, :, None] * trace[:, None] + one[:, None] * trace.T[:, None, :, None]
+    expected += (one[:, None, :, None] * one[:, None]) * present[:, :, None, None]
     C = _least_squares(expected.reshape(n * n, n * n), sums.cross.reshape(-1), rcond=1e-6).reshape(n, n)
     values, vectors = np.linalg.eigh((C + C.T) / 2)
     result: Array = (vectors * np.maximum(values, 0)) @ vectors.T

@@ -17,6 +17,9 @@ _MANY = 32
 _SMALL = 12
 """… roots of matrices up to this size are found by Jacobi's rotations, many at once."""
 
+_PANEL = 8
+"""Columns that are eliminated together."""
+
 
 class Whitening(Protocol):
     """Multiplies rows by a square root of the inverse covariance."""
@@ -171,20 +174,16 @@ def triangle(problem: LinearProblem, whiten: Whitening) -> Array:
     those before it and factored again [GVL13, §5.2] [DGHL12]; Householder QR is backward stable column by
     column, so badly scaled unknowns do no harm.
     """
-    from scipy.linalg.lapack import dgeqrf, dgeqrf_lwork  # noqa: PLC0415 - start-up time
+    from scipy.linalg.lapack import dtpqrt  # noqa: PLC0415 - start-up time
 
     k = len(problem.unknowns) + 1
-    R = np.zeros((k, k))
-    work = np.empty((0, k))
+    R, work = np.zeros((k, k), order="F"), np.empty((0, k))
     for rows in row_blocks(problem, whiten):
-        height = k + rows.stop - rows.start
+        height = rows.stop - rows.start
         if len(work) != height:
             work = np.empty((height, k), order="F")
-            lwork = int(dgeqrf_lwork(height, k)[0])
-        work[:k] = R
-        work[k:, :-1] = whiten(rows, problem.W[rows])
-        work[k:, -1] = whiten(rows, problem.y[rows])
-        factored, _, _, info = dgeqrf(work, lwork=lwork, overwrite_a=True)
+        work[:, :-1] = whiten(rows, problem.W[rows])
+        work[:, -1] = whiten(rows, problem.y[rows])
+        R, _, _, info = dtpqrt(0, min(_PANEL, k), R, work, overwrite_a=True, overwrite_b=True)
         assert info == 0
-        R = np.triu(factored[:k])
-    return R
+    return np.ascontiguousarray(R)
