@@ -176,6 +176,10 @@ def three():
     return problem, joint_tolerance(problem, start, thorough=True)
 
 
+def near(bracket):
+    return framed_joint.Near(bracket.points, bracket.exhibit.errors)
+
+
 def test_the_bracket_is_narrow_and_both_ends_hold(three, tmp_path):
     problem, bracket = three
     assert isinstance(bracket.tree, JointEmpty)
@@ -196,7 +200,7 @@ def test_the_bracket_is_narrow_and_both_ends_hold(three, tmp_path):
 
 def test_what_is_not_thorough_is_true_too(three):
     problem, bracket = three
-    found = framed_joint.lower_end(problem, bracket.upper, 1e-7, thorough=False)
+    found = framed_joint.lower_end(problem, bracket.upper, 1e-7, near(bracket), thorough=False)
     assert found is not None
     assert found.epsilon < bracket.upper
     question = question_of(problem)
@@ -212,7 +216,7 @@ def feasible(three):
     widened = problem.widened(more)
     stages = JointHull(max_steps=0).estimate(widened).stats.stages
     links, box = framed_joint.stage_links(space, stages, space.prior())
-    search = framed_joint._Search(widened, space, links, box)
+    search = framed_joint._Search(widened, space, links, box, near(bracket))
     search.run(question, None)
     _, count, weights = search._best
     last = (NumberedCut(0, "empty", 0.0, weights),)

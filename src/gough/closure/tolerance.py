@@ -7,7 +7,7 @@ import numpy as np
 from gough.checker.chain_proofs import JointEmpty
 from gough.closure.chain_problem import ChainProblem
 from gough.closure.fits import Exhibited, best_point, best_together
-from gough.closure.framed_joint import lower_end
+from gough.closure.framed_joint import Near, lower_end
 from gough.closure.joint import JointProblem
 from gough.closure.joint_hull import JointHull
 from gough.core.arrays import Array, ArrayValue
@@ -268,7 +268,7 @@ def joint_tolerance(
     points, exhibit = best_together(problem, start)
     if exhibit.needed <= 0:
         return JointTolerance(-np.inf, exhibit.needed, points, exhibit, None)
-    closer = lower_end(problem, exhibit.needed, width, thorough=thorough)
+    closer = lower_end(problem, exhibit.needed, width, Near(points, exhibit.errors), thorough=thorough)
     if closer is not None:
         return JointTolerance(closer.epsilon, exhibit.needed, points, exhibit, closer.proof)
     lower, tree = -np.inf, None
