@@ -364,7 +364,7 @@ def _middle(rows: Array, sides: Array) -> tuple[Array, Array]:
 def _simple(forms: Array) -> Array:
     """A turn after which each row has few large entries: it makes the sum of their fourth powers large."""
     _, _, turn = np.linalg.svd(forms)
-    turn, scaled = turn.T, forms / max(abs(forms).max(), 1e-300)
+    turn, scaled = turn.T, forms / max(abs(forms).max(initial=0.0), 1e-300)
     for _ in range(_TURNS):
         u, _, v = np.linalg.svd(scaled.T @ (scaled @ turn) ** 3)
         turn = u @ v
