@@ -47,8 +47,6 @@ _ACTIVE = 1e-7
 _LOOSE = 1e-7
 """How exactly programs are solved that move sides."""
 _ROUNDS = 20
-_ENOUGH = 0.25
-"""Part of what the first program falls short by that is enough where the proof need not be thorough."""
 _GAIN = 0.04
 """Part of the gap that a round must close for another one."""
 _DIGITS, _ALL_DIGITS = 9, 15
@@ -88,11 +86,10 @@ class Lower(NamedTuple):
     proof: JointEmpty
 
 
-def lower_end(problem: JointProblem, upper: float, width: float, near: Near, *, thorough: bool = True) -> Lower | None:
+def lower_end(problem: JointProblem, upper: float, width: float, near: Near) -> Lower | None:
     """The proof that ε = upper − width does not suffice, or as close to it as a proof is found.
 
     `near` are chains for which the upper end suffices. Unknowns that fit are sought around them.
-    Unless it should be thorough, a part of what the first program falls short by is enough, which takes few stages.
     None where nothing is proven, and for chains that do not close over rods. A negative ε is not tried.
     """
     if not np.isfinite(upper):
@@ -108,7 +105,7 @@ def lower_end(problem: JointProblem, upper: float, width: float, near: Near, *, 
     try:
         with np.errstate(all="ignore"):
             search = _Search(widened, space, links, box, near)
-            search.run(question, None if thorough else upper)
+            search.run()
             return search.proven(question)
     except (NotProven, OverflowError, np.linalg.LinAlgError):
         return None
@@ -138,17 +135,10 @@ class _Search:
         equations: Any = self._space.equations[i]
         return FramedChain(equations, alone.coordinates(), rows, self._space.more)
 
-    def run(self, question: ChainQuestion, upper: float | None) -> None:
-        """Move sides until nothing is left, or a round gains little.
-
-        If the upper end is given, part of what the first program falls short of it is enough.
-        """
+    def run(self) -> None:
+        """Move sides until nothing is left, or a round gains little."""
         first = _Program(self._rows, [_Floats(chain) for chain in self._rows.chains])
         optimum = first.widening()
-        if upper is not None:
-            stated = float(self._space.more.fraction)
-            enough = max(min(upper - _ENOUGH * (upper - stated - _UNIT * min(optimum.cost, 0.0)), stated), 0.0)
-            self._space = Space.of(question, self._space.chains, enough)
         self._bound_forms(first.losses(optimum).forms)
         self._floats = [_Floats(chain) for chain in self._rows.chains]
         gap = np.inf
