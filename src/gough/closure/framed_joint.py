@@ -1,14 +1,15 @@
 """The lower end of the joint ε, closer than one program in the unknowns reaches: chains in coordinates of their own.
 
 Errors of poses multiply the vectors of rods, and unknowns of a chain may move far together with little effect on these.
-So each chain gets coordinates in which the vectors vary as little as the measurements allow, the largest first; what an
-error multiplies is bounded directly, and both its product with the error and the products of coordinates are columns of
-a linear program. Sides of the coordinates that cost most are moved inward until the program has no solution. It only
-proposes: every bound is proven by `gough.checker.joint_frames`, in exact numbers.
+So each chain gets coordinates in which the vectors vary as little as the measurements of all chains allow, and each of
+them with few coordinates; what an error multiplies is bounded directly, and both its product with the error and the
+products of coordinates are columns of a linear program. Sides of the coordinates that cost most are moved inward until
+the program has no solution. It only proposes: every bound is proven by `gough.checker.joint_frames`, in exact numbers.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from gough.checker.dyadic import Dyadic
 from gough.checker.joint_frames import PLANES, FramedChain, JointRows, Sides
 from gough.checker.linear import NotProven
 from gough.checker.of_chain import around, stage_links
+from gough.closure.fits import needs, slopes
 from gough.closure.joint import JointProblem
 from gough.closure.joint_hull import JointHull
 from gough.closure.quadratic_chain import QuadraticChain
@@ -45,8 +47,6 @@ _ACTIVE = 1e-7
 _LOOSE = 1e-7
 """How exactly programs are solved that move sides."""
 _ROUNDS = 20
-_ENOUGH = 0.25
-"""Part of what the first program falls short by that is enough where the proof need not be thorough."""
 _GAIN = 0.04
 """Part of the gap that a round must close for another one."""
 _DIGITS, _ALL_DIGITS = 9, 15
@@ -57,12 +57,26 @@ _NOTHING = 1e-13
 """Part of the largest entry below which an entry of a combination is rounding."""
 _SAFE = 1.02
 """Times what a proof falls short by, readings are uncertain by less in the next one."""
+_AROUND = 5e-6
+"""Coordinates are chosen for readings that are uncertain by so much more than the largest need, m or rad."""
+_SMALL = 0.01
+"""Part of its tolerance by which an error may be beyond it there."""
+_NEWTON, _NEAR_ENOUGH = 40, 0.1
+"""Steps to the middle of what fits together, at most, and the size of the last one in its own units."""
+_TURNS = 100
 _ROOM = 1e-10
 """Kept from what a program promises, in the readings' unit."""
 
 
 Multipliers = tuple[Integers, Array]
 """Rows and their multipliers."""
+
+
+class Near(NamedTuple):
+    """Chains, one after the other, and shared errors (N, S) of poses with which readings need little."""
+
+    points: Array
+    errors: Array
 
 
 class Lower(NamedTuple):
@@ -72,10 +86,10 @@ class Lower(NamedTuple):
     proof: JointEmpty
 
 
-def lower_end(problem: JointProblem, upper: float, width: float, *, thorough: bool = True) -> Lower | None:
+def lower_end(problem: JointProblem, upper: float, width: float, near: Near) -> Lower | None:
     """The proof that ε = upper − width does not suffice, or as close to it as a proof is found.
 
-    Unless it should be thorough, a part of what the first program falls short by is enough, which takes few stages.
+    `near` are chains for which the upper end suffices. Unknowns that fit are sought around them.
     None where nothing is proven, and for chains that do not close over rods. A negative ε is not tried.
     """
     if not np.isfinite(upper):
@@ -90,8 +104,8 @@ def lower_end(problem: JointProblem, upper: float, width: float, *, thorough: bo
         return None  # a chain by itself says more
     try:
         with np.errstate(all="ignore"):
-            search = _Search(widened, space, links, box)
-            search.run(question, None if thorough else upper)
+            search = _Search(widened, space, links, box, near)
+            search.run()
             return search.proven(question)
     except (NotProven, OverflowError, np.linalg.LinAlgError):
         return None
@@ -100,12 +114,15 @@ def lower_end(problem: JointProblem, upper: float, width: float, *, thorough: bo
 class _Search:
     """Frames, and stages in them, until nothing is left or a round of them gains little."""
 
-    def __init__(self, problem: JointProblem, space: Space, links: tuple[ChainLink, ...], box: ChainBox) -> None:
+    def __init__(
+        self, problem: JointProblem, space: Space, links: tuple[ChainLink, ...], box: ChainBox, near: Near
+    ) -> None:
         self._space, self._links, self._box = space, links, box
         parts = [part for part in problem.parts if isinstance(part, QuadraticChain)]
         if len(parts) < len(problem.parts):
             raise NotProven("frames are for chains that close over a rod")
-        self._alone = [_Alone.of(part, *around(box, place)) for part, place in zip(parts, problem.places, strict=True)]
+        alone = [_Alone.of(part, *around(box, place)) for part, place in zip(parts, problem.places, strict=True)]
+        self._alone = _along_what_fits_together(alone, problem.places, near)
         self._frames = [each.frame(self._bare(i, each)) for i, each in enumerate(self._alone)]
         self._rows = JointRows(space, box, tuple(self._frames))
         self._stages: list[tuple[NumberedCut, ...]] = []
@@ -118,17 +135,10 @@ class _Search:
         equations: Any = self._space.equations[i]
         return FramedChain(equations, alone.coordinates(), rows, self._space.more)
 
-    def run(self, question: ChainQuestion, upper: float | None) -> None:
-        """Move sides until nothing is left, or a round gains little.
-
-        If the upper end is given, part of what the first program falls short of it is enough.
-        """
+    def run(self) -> None:
+        """Move sides until nothing is left, or a round gains little."""
         first = _Program(self._rows, [_Floats(chain) for chain in self._rows.chains])
         optimum = first.widening()
-        if upper is not None:
-            stated = float(self._space.more.fraction)
-            enough = max(min(upper - _ENOUGH * (upper - stated - _UNIT * min(optimum.cost, 0.0)), stated), 0.0)
-            self._space = Space.of(question, self._space.chains, enough)
         self._bound_forms(first.losses(optimum).forms)
         self._floats = [_Floats(chain) for chain in self._rows.chains]
         gap = np.inf
@@ -248,15 +258,22 @@ class _Alone:
     def of(cls, part: QuadraticChain, center: tuple[float, ...], radius: tuple[float, ...]) -> "_Alone":
         c, r = np.array(center), np.array(radius)
         program = LiftedProgram(part.relaxation(c, r), envelopes(part.products, r), part.products, r)
-        n, forms = len(c), part.along(c)
-        first = _principal(part, c)
+        forms, first = part.along(c), _principal(part, c)
         size = np.array([_spread(program, row) for row in np.linalg.inv(first)])
-        # in these the set is about a ball; of its axes, the one along which errors' factors vary most comes first
-        ball = first * size
-        weighted = (part.tolerance[:, part.shared][..., None] * forms[..., :n]).reshape(-1, n)
-        _, _, turn = np.linalg.svd(weighted @ ball)
-        axes = _short(ball @ turn.T)
-        return cls(part, center, radius, program, forms, axes, np.asarray(np.linalg.inv(axes), dtype=float))
+        # in these the set is about a ball
+        return cls(part, center, radius, program, forms, *_with_inverse(first * size))
+
+    def turned(self, spread: Array, weights: Array) -> "_Alone":
+        """Coordinates along what fits together: its spread (n, n) in the present ones, and weights (N) of poses.
+
+        They are between those in which this chain's set is about a ball and those in which what fits together is one.
+        """
+        size, turn = np.linalg.eigh(spread)
+        ball = self.axes @ (turn * size**0.25)
+        weighted = self.part.tolerance[:, self.part.shared] * np.sqrt(weights)[:, None]
+        forms = (weighted[..., None] * self.forms[..., : len(ball)]).reshape(-1, len(ball)) @ ball
+        axes, inverse = _with_inverse(ball @ _simple(forms))
+        return replace(self, axes=axes, inverse=inverse)
 
     def coordinates(self) -> ChainFrame:
         """The frame without cuts."""
@@ -286,6 +303,64 @@ class _Alone:
         return cuts
 
 
+def _along_what_fits_together(chains: list[_Alone], places: Sequence[slice], near: Near) -> list[_Alone]:
+    """The chains in coordinates along those that fit together: needs of readings are linearized at some that nearly do.
+
+    Steps of the chains are in their present coordinates, where each set is about a ball, those of errors in parts of
+    their tolerances. Where the product of all that is left of the tolerances is largest, its curvature is how far the
+    set reaches, and the inverse of what is left, what a reading weighs.
+    """
+    N, S = near.errors.shape
+    first = np.cumsum([0, *(len(chain.axes) for chain in chains)]).tolist()
+    most = chains[0].part.tolerance[:, chains[0].part.shared]
+    known = near.errors / np.where(most > 0, most, 1.0)
+    rows, need = np.zeros((len(chains), 2, N, first[-1] + N * S)), np.zeros((len(chains), 2, N))
+    each = np.arange(N)[:, None]
+    for i, (chain, place) in enumerate(zip(chains, places, strict=True)):
+        by_unknowns, by_errors = slopes(chain.part, near.points[place], near.errors)
+        rows[i, ..., first[i] : first[i + 1]] = (by_unknowns @ chain.axes).reshape(2, N, -1)
+        rows[i, :, each, first[-1] + S * each + np.arange(S)] = (
+            (by_errors * np.tile(most, (2, 1))).reshape(2, N, S).transpose(1, 2, 0)
+        )
+        need[i] = needs(chain.part, near.points[place], near.errors).reshape(2, N)
+    whole = np.vstack([rows.reshape(-1, rows.shape[-1]), *(sign * np.eye(rows.shape[-1]) for sign in (1.0, -1.0))])
+    reach = [np.concatenate([np.ones(first[-1]), 1 + _SMALL - sign * known.ravel()]) for sign in (1.0, -1.0)]
+    left, spread = _middle(whole, np.concatenate([need.max() - need.ravel() + _AROUND, *reach]))
+    price = 1 / left[: need.size].reshape(need.shape)
+    return [
+        chain.turned(spread[a:b, a:b], abs(short - long))
+        for chain, (a, b), (short, long) in zip(chains, pairwise(first), price, strict=True)
+    ]
+
+
+def _middle(rows: Array, sides: Array) -> tuple[Array, Array]:
+    """What rows · y leave of the sides where their product is largest, and the inverse of its curvature there.
+
+    Sides are positive. By Newton's method, with steps that stay within the sides.
+    """
+    y = np.zeros(rows.shape[1])
+    for _ in range(_NEWTON):
+        left = sides - rows @ y
+        scaled = rows / left[:, None]
+        spread = np.linalg.inv(scaled.T @ scaled)
+        step = -spread @ scaled.sum(axis=0)
+        size = float(np.sqrt(max(-step @ scaled.sum(axis=0), 0.0)))
+        y = y + step / (1 + size)
+        if size < _NEAR_ENOUGH:
+            break
+    return sides - rows @ y, np.asarray(spread, dtype=float)
+
+
+def _simple(forms: Array) -> Array:
+    """A turn after which each row has few large entries: it makes the sum of their fourth powers large."""
+    _, _, turn = np.linalg.svd(forms)
+    turn, scaled = turn.T, forms / max(abs(forms).max(initial=0.0), 1e-300)
+    for _ in range(_TURNS):
+        u, _, v = np.linalg.svd(scaled.T @ (scaled @ turn) ** 3)
+        turn = u @ v
+    return np.asarray(turn)
+
+
 def _principal(part: QuadraticChain, c: Array) -> Array:
     """Axes of the set of chains that fit, about, the measurements being linearized: columns as long as they reach."""
     d, D = part.p.mid + part.A.mid @ c, part.D.mid + part.B.mid @ c
@@ -312,6 +387,11 @@ def _spread(program: LiftedProgram, row: Array) -> float:
     ends = [program.multipliers(sign * direction)[0] for sign in (1.0, -1.0)]
     half = -sum(ends) / 2
     return float(half) if 0 < half < np.inf else 1.0
+
+
+def _with_inverse(axes: Array) -> tuple[Array, Array]:
+    short = _short(axes)
+    return short, np.asarray(np.linalg.inv(short), dtype=float)
 
 
 def _short(axes: Array) -> Array:

@@ -7,7 +7,7 @@ import numpy as np
 from gough.checker.chain_proofs import JointEmpty
 from gough.closure.chain_problem import ChainProblem
 from gough.closure.fits import Exhibited, best_point, best_together
-from gough.closure.framed_joint import lower_end
+from gough.closure.framed_joint import Near, lower_end
 from gough.closure.joint import JointProblem
 from gough.closure.joint_hull import JointHull
 from gough.core.arrays import Array, ArrayValue
@@ -247,10 +247,9 @@ def joint_tolerance(
     """The bracket of the smallest ε of all chains together, from chains that fit by themselves, one after the other.
 
     Where chains fit with the tolerances as stated, that is the answer, and no lower end is sought. For chains over rods
-    the bracket becomes at most `width` wide if `thorough`, where the proof succeeds; else a proof is enough that takes
-    a third of the time, see `gough.closure.framed_joint`. For legs a program's error grows with the boxes of single
-    chains, a few hundredths of a millimetre; with `thorough` boxes are first made smaller by programs over all
-    equations, which takes minutes.
+    the bracket becomes at most `width` wide where the proof succeeds, see `gough.closure.framed_joint`. For legs a
+    program's error grows with the boxes of single chains, a few hundredths of a millimetre; with `thorough` boxes are
+    first made smaller by programs over all equations, which takes minutes.
 
     Examples:
         >>> from gough.closure.certified_leg import LegProblem
@@ -268,7 +267,7 @@ def joint_tolerance(
     points, exhibit = best_together(problem, start)
     if exhibit.needed <= 0:
         return JointTolerance(-np.inf, exhibit.needed, points, exhibit, None)
-    closer = lower_end(problem, exhibit.needed, width, thorough=thorough)
+    closer = lower_end(problem, exhibit.needed, width, Near(points, exhibit.errors))
     if closer is not None:
         return JointTolerance(closer.epsilon, exhibit.needed, points, exhibit, closer.proof)
     lower, tree = -np.inf, None
