@@ -33,6 +33,7 @@ def instant_effects(robot):
         KNOWN["gain"],
         KNOWN["asymmetry"],
         KNOWN["friction"],
+        KNOWN["rotor"],
         replace(KNOWN["stribeck"], speeds=tuple(np.linspace(0.2, 0.5, n).tolist())),
         replace(KNOWN["cogging"], waves=tuple(np.linspace(20.0, 31.0, n).tolist())),
         replace(KNOWN["payload"], parameters=(mass,)),

@@ -315,6 +315,8 @@ class Effect(ABC):
     """What must be changed in the study, in a sentence, before a controller can use the model; empty: nothing."""
     has_memory: bool = False
     """Does it depend on time or on the motion before? Then `at_instant` has a part of its parameters at most."""
+    is_in_mass: bool = False
+    """Is it part of the mass matrix that a controller computes?"""
     is_default: bool = True
     """Is it part of the efforts that a controller computes unless it asks for another choice?"""
 

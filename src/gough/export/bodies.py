@@ -97,19 +97,23 @@ def complete_mechanism(
     return CompleteMechanism(MechanismModel(_with_values(model, values, idle, insist=insist)), values, notes)
 
 
+_OF_DRIVES = ("friction", "rotor")
+"""Effects that a simulator has."""
+
+
 def with_effects(of: CompleteMechanism, dynamics: IdentifiedDynamics) -> CompleteMechanism:
-    """The mechanism with those effects that a simulator has: friction of the drives.
+    """The mechanism with those effects that a simulator has: friction and rotors of the drives.
 
     Args:
         of: The mechanism of the robot's own model.
         dynamics: The identification, with its effects.
 
     Raises:
-        InputError: the friction is negative, or efforts without one of the effects would be wrong.
+        InputError: friction or rotors are negative, or efforts without one of the effects would be wrong.
     """
     if not dynamics.effects:
         return of
-    values, lost = dynamics.effect_values(), [each for each in dynamics.effects if each.name != "friction"]
+    values, lost = dynamics.effect_values(), [each for each in dynamics.effects if each.name not in _OF_DRIVES]
     for effect in lost:
         require(
             not effect.correction,
@@ -119,11 +123,16 @@ def with_effects(of: CompleteMechanism, dynamics: IdentifiedDynamics) -> Complet
     if lost:
         known = ", ".join(effect.name for effect in lost)
         notes += (f"Left out, because the form has no such term: {known}. Exports to c and fmu contain what they can.",)
-    drives = {name: (values.get(f"dry_{k}"), values.get(f"viscous_{k}")) for k, name in _numbered(of.mechanism)}
+    drives = {
+        name: (values.get(f"dry_{k}"), values.get(f"viscous_{k}"), values.get(f"rotor_{k}"))
+        for k, name in _numbered(of.mechanism)
+    }
     joints = []
     for joint in of.mechanism.joints:
         pairs = zip(joint.coordinates, joint.freedoms, strict=True)
-        joints.append(replace(joint, freedoms=tuple(_rubbing(name, each, drives.get(name)) for name, each in pairs)))
+        joints.append(
+            replace(joint, freedoms=tuple(_driven(name, each, *drives.get(name, ())) for name, each in pairs))
+        )
     return replace(of, model=MechanismModel(replace(of.mechanism, joints=tuple(joints))), notes=notes)
 
 
@@ -131,14 +140,18 @@ def _numbered(mechanism: Mechanism) -> Iterator[tuple[int, str]]:
     return enumerate(mechanism.actuated, start=1)
 
 
-def _rubbing(name: str, freedom: Freedom, friction: tuple[float | None, float | None] | None) -> Freedom:
-    """The freedom with friction of a drive, where an effect has identified it."""
-    if friction is None or friction == (None, None) or freedom.friction is not None:
-        return freedom
+def _driven(
+    name: str, freedom: Freedom, dry: float | None = None, viscous: float | None = None, rotor: float | None = None
+) -> Freedom:
+    """The freedom with friction and rotor of its drive, where effects have identified them."""
     try:
-        return replace(freedom, friction=Friction(name, dry=friction[0], viscous=friction[1]))
+        if rotor is not None:
+            freedom = replace(freedom, rotor=(freedom.rotor or 0.0) + rotor)
+        if (dry, viscous) != (None, None) and freedom.friction is None:
+            freedom = replace(freedom, friction=Friction(name, dry=dry, viscous=viscous))
     except InputError as error:
-        raise InputError(f"the friction of '{name}' is not physically possible: {error}") from error
+        raise InputError(f"friction or rotor of '{name}' is not physically possible: {error}") from error
+    return freedom
 
 
 def _nearest_to_nominal(

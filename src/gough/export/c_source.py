@@ -208,14 +208,14 @@ class Section:
         chosen = [each for each in terms if each.switch != FRICTION]
         lines = [f"    {upper}_WITH_{each.word} = {each.switch}, /* {_ascii(each.effect.title)} */" for each in chosen]
         left = [each.effect.name for each in chosen if not each.effect.is_default]
-        rest = [each.effect.name for each in chosen if each.effect.is_default and each.effect.name != "gain"]
+        rest = [each.effect.name for each in chosen if each.effect.is_default and not each.effect.is_in_mass]
         return {
             "switches": "\n".join(lines),
             "n_effects": str(len(terms)),
             "effect_switches": ", ".join(str(each.switch) for each in terms),
             "default_switches": str(effects.default),
             "default_words": f"all but {listed(left)}" if left else "all of them",
-            "scaling": str(sum(each.switch for each in terms if each.effect.name == "gain")),
+            "in_mass": str(effects.in_mass),
             "n_switches": str(effects.every.bit_length()),
             "friction_words": f", {', '.join(rest)}" if rest else "",
         }

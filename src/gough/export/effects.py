@@ -81,6 +81,11 @@ class ExportedEffects:
         """All switches."""
         return self.default | sum({term.switch for term in self.terms})
 
+    @property
+    def in_mass(self) -> int:
+        """The switches of effects that are part of the mass matrix."""
+        return sum(term.switch for term in self.terms if term.effect.is_in_mass)
+
     def switch_of(self, name: str) -> int:
         """The switch of a parameter of an effect; 0 of one that is left out."""
         return next((term.switch for term in self.terms if name in term.names), 0)

@@ -62,15 +62,15 @@ def dynamic_vectors(of: ExportedEffects, count: int = COUNT) -> Vectors:
     rigid, rubbing = W @ np.where(friction, 0.0, theta), W @ np.where(friction, theta, 0.0)
     parts = np.where(friction, 0.0, theta)
 
-    def switched(own: Array, switches: int) -> Array:
+    def switched(own: Array, switches: int, speed: Array = dq, acceleration: Array = ddq) -> Array:
         """Efforts of the robot's own model with those of effects that are switched on."""
-        return own + _effects(of, (q, dq, ddq), own, switches)
+        return own + _effects(of, (q, speed, acceleration), own, switches)
 
-    scaling = sum(term.switch for term in of.terms if term.effect.name == "gain")
     values = {
         "x": x, "q": q, "dq": dq, "ddq": ddq, "tau": switched(rigid + rubbing, of.default),
-        "friction": switched(rubbing, of.default), "gravity": switched(at_rest @ parts, scaling),
-        "inertial": switched((pushed - at_rest) @ parts, scaling),
+        "friction": switched(rubbing, of.default, dq, still),
+        "gravity": switched(at_rest @ parts, of.in_mass, still, still),
+        "inertial": switched((pushed - at_rest) @ parts, of.in_mass, still, ddq),
     }  # fmt: skip
     if of.terms:
         bits = [1 << k for k in range(of.every.bit_length())]

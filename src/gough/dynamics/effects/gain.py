@@ -24,6 +24,7 @@ class Gain(Effect):
         "A gain that all actuators share multiplies all parameters and leaves no residual: check torque constants by "
         "static tests with known weights."
     )
+    is_in_mass = True
     sizes = (0.01, 0.03, 0.1)
     size_unit = "of the effort"
 

@@ -24,6 +24,7 @@ class Rotor(Effect):
         'use = ["rotor"] in [effects] does the same without changing the file.'
     )
     nonnegative = ("rotor_",)
+    is_in_mass = True
     sizes = (0.01, 0.03, 0.1)
     size_unit = "of the rms effort"
 

@@ -421,7 +421,7 @@ int gx_mass_matrix(const gx_model *model, const gx_state *state, gx_real M[GX_AC
             gx_at_state(model, state, still, unit, 0, column, other);
             for (int i = 0; i < GX_ACTUATORS; ++i)
                 column[i] -= none[i];
-            gx_sum(model, state->s, still, unit, column, other, GX_SCALING, scaled);
+            gx_sum(model, state->s, still, unit, column, other, GX_IN_MASS, scaled);
             for (int i = 0; i < GX_ACTUATORS; ++i)
                 M[i * GX_ACTUATORS + j] = scaled[i];
         }
@@ -443,7 +443,7 @@ int gx_gravity(const gx_model *model, const gx_state *state, gx_real tau[GX_ACTU
     for (int i = 0; i < GX_ACTUATORS; ++i)
         still[i] = 0;
     gx_at_state(model, state, still, still, 1, rigid, friction);
-    return gx_sum(model, state->s, still, still, rigid, friction, GX_SCALING, tau);
+    return gx_sum(model, state->s, still, still, rigid, friction, GX_IN_MASS, tau);
 }
 
 int gx_friction(const gx_model *model, const gx_state *state, const gx_real dq[GX_ACTUATORS],

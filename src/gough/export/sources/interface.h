@@ -96,7 +96,7 @@ enum {
     GX_WITH_FRICTION = 1, /* dry and viscous friction, offsets and cogging; dry friction is a plain sign of the speed */
 @switches@
     GX_WITH_ALL = @default_switches@, /* @default_words@ */
-    GX_SCALING = @scaling@, /* gains of the drives: always part of mass matrix, gravity and friction */
+    GX_IN_MASS = @in_mass@, /* gains and rotors of the drives: always part of the mass matrix; gains of gravity too */
     GX_SWITCHES = @n_switches@
 };
 
