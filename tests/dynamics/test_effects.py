@@ -7,7 +7,7 @@ import pytest
 
 from gough.data import MeasuredMotion
 from gough.dynamics.causes import causes_of
-from gough.dynamics.effect import Excitation
+from gough.dynamics.effect import Excitation, Planted
 from gough.dynamics.effects import catalogue
 from gough.dynamics.effects.geometry import dimensions
 from gough.dynamics.effects.hysteresis import bristles
@@ -124,6 +124,31 @@ def test_rotors_of_an_arm_from_a_file_that_states_none():
     included = with_effects(robot, motion, ["rotor"])
     assert set(included.values) == set(cause.names)
     assert causes_of(included, motion).likeliest is None
+
+
+def test_a_wrong_scale_is_found_beside_rotors_in_any_order():
+    """Rotors are the larger effect: without them in the model another axis seems to be wrong."""
+    pytest.importorskip("pinocchio", reason=NEEDS)
+    truth = experiment("arm", seconds=10.0, rate=250.0)
+    arm = truth.robot.mechanism
+    joints = tuple(replace(each, freedoms=(replace(each.freedoms[0], rotor=None),)) for each in arm.joints)
+    robot = MechanismModel(replace(arm, joints=joints))
+    shown = Planted(truth.q / np.where(np.arange(7) == 3, 1.03, 1.0), truth.efforts(truth.q, truth.dq, truth.ddq))
+    motion = truth.measured(shown, np.random.default_rng(2))[0]
+    for order in (["rotor", "ratio"], ["ratio", "rotor"]):
+        found = with_effects(robot, motion, order)
+        assert found.values["scale_4"] == pytest.approx(0.03, abs=0.002)
+        assert found.values["rotor_3"] == pytest.approx(0.8, rel=0.02)
+
+
+def test_ripple_has_two_periods_within_the_range_of_positions():
+    """Refined towards longer and longer periods, it imitated whatever else was wrong."""
+    form = replace(catalogue()["cogging"], step=0.5, lowest=4.0).with_waves((4.1, 4.1))
+    assert [each.waves for each in form.nearer()] == [(4.1, 4.1), (4.0, 4.0), (4.35, 4.35)]
+    of = excitation(FiveBar.demo(), amplitude=0.6, seconds=8.0)
+    slow = replace(of, residuals=np.sin(1.5 * of.q))
+    for found in catalogue()["cogging"].alternatives(slow):
+        assert min(found.waves) >= found.lowest > 3.0
 
 
 def test_the_geometry_of_a_mechanism_is_the_distances_of_its_joints():

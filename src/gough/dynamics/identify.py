@@ -38,7 +38,7 @@ from gough.dynamics.signs import COVERAGE, HELD_OUT
 from gough.dynamics.text import measured_rows
 from gough.dynamics.validation import validated
 from gough.dynamics.verdict import OTHER_MODELS, SPECTRUM, Verdict, sign_of_spectrum, verdict_of
-from gough.dynamics.with_effects import WithEffects, with_effects
+from gough.dynamics.with_effects import WithEffects, with_effects, with_room
 from gough.estimates import Claim, Estimate, HullStats, Method, Status, estimate, guarded
 from gough.methods import (
     BoundingEllipsoid,
@@ -149,7 +149,7 @@ def identify(
     begin("assembling the equations")
     if included:
         robot = with_effects(robot, motion, included, prior=prior)
-        prior = _with_room(prior, len(robot.names))
+        prior = with_room(prior, len(robot.names))
     free, fixed = recorded(robot, motion, prior=prior).without_fixed()
     begin("determining the rank")
     analysis = identifiability(free)
@@ -242,16 +242,6 @@ def _conditional(estimates: Mapping[str, Estimate], robot: DynamicModel) -> dict
         label: replace(each, notes=(*each.notes, robot.premise)) if each.claim is Claim.PROOF else each
         for label, each in estimates.items()
     }
-
-
-def _with_room(prior: Box | ConfidenceEllipsoid | None, n: int) -> Box | ConfidenceEllipsoid | None:
-    """A prior of the robot's parameters as one of the first of n."""
-    if prior is None:
-        return None
-    if not isinstance(prior, Box):
-        raise InputError("a belief about the parameters cannot be combined with effects: state bounds instead")
-    more = np.full(n - len(prior.lower), np.inf)
-    return Box(np.append(prior.lower, -more), np.append(prior.upper, more))
 
 
 def _verdict(identified: Identified, prior: Box | ConfidenceEllipsoid | None) -> Verdict:

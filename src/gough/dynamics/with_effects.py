@@ -271,24 +271,43 @@ def with_effects(
         ('offset_1', 'offset_2')
     """
     model = WithEffects(robot, (), robot, np.asarray(robot.nominal), {}, {}, _rate(motion))
-    for effect in chosen_effects(effects):
-        found = causes_of(robot, motion, prior=prior, effects=(effect,), force=True)
-        if not found.ranked or not found.ranked[0].names:
-            why = effect.needs or (
+    left = list(chosen_effects(effects))
+    while left:  # the likeliest first: which axis has a wrong scale is seen where larger effects are in the model
+        known, room = (model, with_room(prior, len(model.names))) if model.effects else (robot, prior)
+        found = causes_of(known, motion, prior=room, effects=left, force=True)
+        cause = next((each for each in found.ranked if each.names), None)
+        if cause is None:
+            why = left[0].needs or (
                 f"It does not exist for {robot.name} or for this motion, or the model's own parameters have the same "
                 "effect."
             )
-            raise EffectError(f"the effect '{effect.name}' cannot be estimated here. {why.removesuffix('.')}")
-        model = _extended(model, motion, found.ranked[0], prior)
-        if not set(found.ranked[0].names) & set(model.values):
+            raise EffectError(f"the effect '{left[0].name}' cannot be estimated here. {why.removesuffix('.')}")
+        model = _extended(model, motion, cause, prior)
+        if not set(cause.names) & set(model.values):
             raise EffectError(
-                f"the effect '{effect.name}' cannot be estimated here: at the values that fit best, the robot does not "
-                "reach the positions, or other parameters have the same effect. Leave it out of use in [effects]"
+                f"the effect '{cause.effect.name}' cannot be estimated here: at the values that fit best, the robot "
+                "does not reach the positions, or other parameters have the same effect. Leave it out of use in "
+                "[effects]"
             )
+        left = [effect for effect in left if effect.name != cause.effect.name]
     excitation = excitation_of(model.reference, motion, model.parameters)
     caveats = (effect.caveat(excitation, model.values) for effect in model.effects)
     rough = [effect.title for effect in model.effects if effect.is_indicative(excitation, model.values)]
     return replace(model, caveats=tuple(filter(None, caveats)), indicative=tuple(rough))
+
+
+def with_room(prior: Box | ConfidenceEllipsoid | None, n: int) -> Box | ConfidenceEllipsoid | None:
+    """A prior of the robot's parameters as one of the first of n.
+
+    Raises:
+        InputError: it is a belief.
+    """
+    if prior is None:
+        return None
+    if not isinstance(prior, Box):
+        raise InputError("a belief about the parameters cannot be combined with effects: state bounds instead")
+    more = np.full(n - len(prior.lower), np.inf)
+    return Box(np.append(prior.lower, -more), np.append(prior.upper, more))
 
 
 def _rate(motion: MeasuredMotion) -> float:

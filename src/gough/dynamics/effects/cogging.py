@@ -34,6 +34,8 @@ class Cogging(Effect):
     title: str = "torque ripple or cogging of the motors"
     step: float = 0.0
     """Distance of the wave numbers that were scanned; 0: they are known."""
+    lowest: float = 0.0
+    """Wave number below which no ripple is told from other effects."""
     unit: str = ""
     """What a period is counted per, for the title."""
 
@@ -48,7 +50,8 @@ class Cogging(Effect):
     def alternatives(self, excitation: Excitation) -> tuple[Effect, ...]:
         """Wave numbers that are known from the mechanism, the highest peaks of all actuators, and of each its own."""
         turns = excitation.robot.coordinate_units[0] == "rad"
-        form = replace(self, unit="turn" if turns else "m")
+        farthest = float(np.ptp(excitation.q, axis=0).max())
+        form = replace(self, unit="turn" if turns else "m", lowest=2 * pi * _PERIODS / max(farthest, 1e-300))
         found = [form.with_waves(waves) for waves in _known(excitation)]
         if len(set(excitation.robot.coordinate_units)) == 1:
             span = float(np.ptp(excitation.q, axis=0).max())
@@ -70,7 +73,7 @@ class Cogging(Effect):
         waves = np.array(self.waves)
         alike = len(set(self.waves)) == 1
         moves = np.ones((1, len(waves))) if alike else np.eye(len(waves))
-        tried = [waves + sign * step * move for move in moves for sign in (-1, 1)]
+        tried = [np.maximum(waves + sign * step * move, self.lowest) for move in moves for sign in (-1, 1)]
         return (replace(self, step=step), *(self.with_waves(tuple(each.tolist())) for each in tried))
 
     def with_waves(self, waves: tuple[float, ...]) -> "Cogging":
