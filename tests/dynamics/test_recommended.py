@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 from gough.dynamics import identify
+from gough.dynamics.effect import Planted
 from gough.dynamics.recommended import coverage_sign, held_out_sign
 from gough.dynamics.results import Identified
+from gough.simulate.multibody import experiment
 from tests.dynamics.moving_robots import filtered, moving
+from tests.simulate.multibody.motions import NEEDS
 
 STATISTICAL = ["robust", "Gauss–Markov", "weighted", "least squares"]
 
@@ -78,6 +81,24 @@ def test_another_robot_in_the_validation_is_seen(other):
     assert held_out_sign(answer).against
     assert coverage_sign(answer).against
     assert "the two recordings differ" in " ".join(answer.verdicts)
+
+
+def test_a_noisier_validation_does_not_refute_a_true_model_and_hides_no_payload():
+    pytest.importorskip("pinocchio", reason=NEEDS)
+    truth = experiment("five-bar", seconds=10.0, rate=500.0)
+    rng = np.random.default_rng(4)
+    first, _ = truth.measured(None, rng, effort_noise=0.003)
+    _, noisier = truth.measured(None, rng, effort_noise=0.0045)
+    found = identify(truth.robot, first, methods=["weighted"], validation=noisier, compare=False)
+    assert found.recommendation.score.noisier == pytest.approx(1.5, rel=0.1)
+    assert not held_out_sign(found).against
+    assert not coverage_sign(found).against
+    assert "for noise 1." in held_out_sign(found).statistic
+    loaded = truth.with_payload(0.05)
+    planted = Planted(truth.q, loaded.efforts(truth.q, truth.dq, truth.ddq))
+    _, other = truth.measured(planted, rng, effort_noise=0.0045)
+    wrong = identify(truth.robot, first, methods=["weighted"], validation=other, compare=False)
+    assert held_out_sign(wrong).against
 
 
 def test_blocks_are_held_out_where_there_is_no_validation():

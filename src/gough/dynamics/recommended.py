@@ -17,6 +17,7 @@ from gough.core.arrays import Array, Integers
 from gough.core.tables import Cell, Column, Table, table
 from gough.core.text import listed, number, percent
 from gough.core.threads import one_blas_thread
+from gough.data import MeasuredMotion
 from gough.dynamics.held_out import BLOCKS, BlockedRows, gain, joined, solved, triangles
 from gough.dynamics.signs import COVERAGE, HELD_OUT, LEVEL, Sign
 from gough.dynamics.validation import Directions, quantile, variance_of_efforts
@@ -45,6 +46,8 @@ changes by twice the product with the change of its prediction."""
 _NEAR = 0.05
 """Standard deviation of the ratio from what is neglected, such as noise that neighboring blocks share."""
 _MANY = 1e9
+_NOISIER = 1.05
+"""Noise that is so many times as large is mentioned."""
 VALIDATION = "the validation trajectory"
 
 
@@ -71,6 +74,9 @@ class HeldOutScore:
     """Probability of a part `covered` at most as large, on the same assumptions."""
     independent: float
     """Number of independent rows among those held out, given their autocorrelation."""
+    noisier: float = 1.0
+    """Standard deviation of the noise of the held-out efforts over that of the fitted ones, as both recordings show it
+    above the band of the motion, at the actuator where it is largest; 1 where it is no larger. It is expected."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +155,8 @@ _PLAIN = "least squares"
 def held_out_sign(identified: "Identified") -> Sign | None:
     """Held-out against fitted residuals of the recommended method; None where nothing was held out.
 
-    Held-out squares are divided by the variance that the fit predicts for each row, its own uncertainty included. Their
+    Held-out squares are divided by the variance that the fit predicts for each row, its own uncertainty included, and
+    more where the held-out recording shows larger noise above the band of the motion. Their
     mean over that of the fitted squares follows Fisher's distribution, with as many degrees of freedom as there are
     independent rows: by the autocorrelation of the residuals, or by the scatter between blocks of time if that is
     larger.
@@ -183,6 +190,8 @@ def held_out_sign(identified: "Identified") -> Sign | None:
         )
         sentences = (text,)
     statistic = f"held-out over expected mean square = {number(score.ratio, digits=3)}"
+    if score.noisier > _NOISIER:
+        statistic += f", for noise {number(score.noisier, digits=3)} times that of the fitted data"
     return Sign(HELD_OUT, against, statistic, score.ratio_p, sentences)
 
 
@@ -312,6 +321,8 @@ class _Residuals:
     region: ConfidenceEllipsoid
     dof: float
     """Independent rows among those fitted, by the autocorrelation of the residuals and between actuators."""
+    more: Array
+    """(n,) variance of the noise of held-out rows beyond that of fitted ones."""
 
     @cached_property
     def noise(self) -> Array:
@@ -329,7 +340,7 @@ class _Residuals:
     @cached_property
     def expected(self) -> Array:
         """Variance of each held-out residual."""
-        return self.noise[self.held_rows.group] + self.held_variance
+        return (self.noise + self.more)[self.held_rows.group] + self.held_variance
 
     @cached_property
     def inside(self) -> Array:
@@ -375,6 +386,7 @@ class _Residuals:
             ratio_p=chance if np.isfinite(chance) else 1.0,
             covered_p=float(ndtr((covered - level) / np.sqrt(variance))),
             independent=2 / by_chance,
+            noisier=float(np.sqrt(1 + self.more / self.noise).max()),
         )
 
 
@@ -402,12 +414,27 @@ def _on_validation(identified: "Identified", candidates: Mapping[str, Estimate])
     order = np.cumsum(np.append(0, np.diff(sample) > 0))
     block = order * BLOCKS // (int(order[-1]) + 1)
     held_rows = _Rows.of(directions.W[kept.reshape(-1)], other.efforts[kept], group, block, n)
-    rows = _fitted_rows(identified)
+    rows, more = _fitted_rows(identified), _more_noise(other, identified.motion)
     result = {}
     for label, estimate in candidates.items():
         held = (other.efforts - directions.by_sample(directions.W @ estimate.value))[kept]
-        result[label] = _residuals_of(identified.problem, estimate, rows, held_rows, held)
+        result[label] = _residuals_of(identified.problem, estimate, rows, held_rows, held, more=more)
     return result
+
+
+def _more_noise(motion: MeasuredMotion, than: MeasuredMotion) -> Array:
+    """(n,) variance by which the noise of a motion's efforts, after their low-pass, exceeds that of another one's.
+
+    0 where it does not, and where one of them does not show its noise above the band.
+    """
+    sides = []
+    for each in (motion, than):
+        full = each.full_rate
+        noise = None if full is None else full.efforts_noise
+        if full is None or noise is None:
+            return np.zeros(len(motion.actuators))
+        sides.append(np.where(noise.is_white, noise.density * full.band.width + noise.colored, np.nan))
+    return np.nan_to_num(np.maximum(sides[0] - sides[1], 0.0))
 
 
 def _fitted_rows(identified: "Identified") -> _Rows:
@@ -443,7 +470,14 @@ def _held_out(problem: LinearProblem, rows: _Rows, whiten: Whitening) -> Array:
 
 
 def _residuals_of(
-    problem: LinearProblem, estimate: Estimate, rows: _Rows, held_rows: _Rows, held: Array, *, widened: float = 1.0
+    problem: LinearProblem,
+    estimate: Estimate,
+    rows: _Rows,
+    held_rows: _Rows,
+    held: Array,
+    *,
+    widened: float = 1.0,
+    more: Array | None = None,
 ) -> _Residuals:
     region, stats = estimate.region, estimate.stats
     assert isinstance(region, ConfidenceEllipsoid)
@@ -458,6 +492,7 @@ def _residuals_of(
         held_variance=widened * variance_of_efforts(region, held_rows.W),
         region=region,
         dof=stats.dof / _alike(problem, fitted),
+        more=np.zeros(len(rows.scale)) if more is None else more,
     )
 
 

@@ -19,7 +19,8 @@ class Ratio(Effect):
     name = "ratio"
     advice = (
         "Compare the ratio of that gear and the counts of its encoder with the drawing: turn the motor by whole turns "
-        'and measure the axis. Correct the unit of the position in [data.units], such as "rev/20000". '
+        'and measure the axis. Correct the unit of the position in [data.units], such as "rev/20000", and the unit in '
+        "the head of its column if there is one. "
         'use = ["ratio"] in [effects] estimates scale: the position must be multiplied by 1 + scale.'
     )
     correction = (
