@@ -1,6 +1,7 @@
 """Linear programs over millions of rows, of which a few hundred matter."""
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -12,12 +13,12 @@ from gough.methods.programs.simplex import Optimum, Outcome
 from gough.problem import LinearProblem
 from gough.region import Box
 
-_FIRST = 10
-"""Rows to begin with, per unknown."""
+_FIRST = (200, 6)
+"""Rows to begin with, and how many more per unknown."""
 _PER_VERTEX = 4
 """Rows added for each violating vertex and round."""
-_BATCH = 16
-"""Directions that are solved first."""
+_BATCH = 32
+"""Directions that are solved first, at most."""
 _NEAR = 10
 """Rows nearer to a vertex than so many times the worst violation are looked at again before all rows are."""
 _SMALL = 1000
@@ -157,7 +158,8 @@ class Warm:
             else:
                 self._generation = self._generation.with_bounds_of(problem, box)
             assert self._generation is not None
-            while self._generation.run(directions, tolerance) and self._generation.is_much_smaller(len(directions)):
+            is_final = tolerance < _SKETCH_TOLERANCE
+            while self._generation.run(directions, tolerance) and is_final and self._generation.is_small(directions):
                 self._generation = self._generation.fitted(*self._generation.extent, directions)
         except KeyboardInterrupt:
             if self._generation is None:
@@ -198,7 +200,9 @@ class _Generation(GeneratedProgram):
         self.strips, self._box = strips, box
         self._optima: dict[int, Optimum] = {}
         self._contradiction: Optimum | None = None
-        self.add(strips.nearest(_FIRST * len(strips.center), np.arange(n_rows)) if pool is None else pool)
+        self.add(
+            strips.nearest(_FIRST[0] + _FIRST[1] * len(strips.center), np.arange(n_rows)) if pool is None else pool
+        )
 
     def rows(self, numbers: Integers) -> tuple[Array, Array, Array]:
         return self.strips.rows(numbers)
@@ -229,12 +233,12 @@ class _Generation(GeneratedProgram):
         theta = self.theta
         return theta.min(axis=0), theta.max(axis=0)
 
-    def is_much_smaller(self, n_directions: int) -> bool:
+    def is_small(self, directions: Array) -> bool:
         """Whether the set is so much smaller than the coordinates suit that rows may cut parts of it unseen."""
         lower, upper = self.extent
         width = upper - lower
         resolved = width > _THIN * np.maximum(abs(lower), abs(upper))
-        return n_directions >= 2 * len(width) and bool((width < _MUCH_SMALLER * self.strips.scale)[resolved].any())
+        return len(directions) >= 2 * len(width) and bool((width < _MUCH_SMALLER * self.strips.scale)[resolved].any())
 
     def solve(self, directions: Array, which: Integers | None = None) -> bool:
         """Minimize these directions over the pool; False if the pool contradicts itself."""
@@ -266,14 +270,11 @@ class _Generation(GeneratedProgram):
 
         Some directions are solved first, then twice as many: most rows that the others need are known by then.
         """
-        n = len(directions)
-        order, done = np.argsort((0.6180339887498949 * np.arange(n)) % 1.0, kind="stable"), 0
-        while done < n:
-            batch = np.sort(order[done : max(_BATCH, 2 * done)])
-            if not self._generate(directions, batch, tolerance):
-                return False
-            done += len(batch)
-        return True
+        order = np.argsort((0.6180339887498949 * np.arange(len(directions))) % 1.0, kind="stable")
+        ends = [len(order)]
+        while ends[0] > _BATCH:
+            ends.insert(0, ends[0] // 2)
+        return all(self._generate(directions, np.sort(order[a:b]), tolerance) for a, b in pairwise([0, *ends]))
 
     def _generate(self, directions: Array, batch: Integers, tolerance: float) -> bool:
         """The same for some of the directions: near rows are looked at first, all rows in the end."""

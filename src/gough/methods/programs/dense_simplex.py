@@ -48,7 +48,7 @@ _STALLED = 60
 
 
 class Pool(NamedTuple):
-    """All rows of a program."""
+    """All rows of a program, of which a tableau holds some."""
 
     G: Array
     """(n, capacity): rows as columns."""
@@ -57,22 +57,19 @@ class Pool(NamedTuple):
     length: Array
     room: Array
     """How far a vertex is inside each row; below zero if it is outside."""
-    size: Integers
-    """(1,): how many rows there are."""
+    number: Integers
+    """Numbers of the rows that the tableau holds."""
+    size: int
+    """How many rows there are."""
 
 
 class Tableau(NamedTuple):
-    """Some or all rows of a pool, those that are held, and a vertex of them; everything changes in place."""
+    """Rows that are held and a vertex of them; everything changes in place."""
 
     G: Array
-    """(n, capacity): rows that are held, as columns."""
+    """(n, capacity): rows as columns."""
     lower: Array
     upper: Array
-    number: Integers
-    """Their numbers in the pool."""
-    pool: Pool
-    margin: Array
-    """(1,): the distance of the vertex from the nearest row that was not held when the pool was last read."""
     basis: Integers
     """The n rows that are worked with."""
     sign: Array
@@ -82,6 +79,8 @@ class Tableau(NamedTuple):
     C: Array
     x: Array
     price: Array
+    entering: Array
+    """A row that enters the basis."""
     alpha: Array
     """Coefficients of the entering row: g = Σ alpha_i g_i."""
     place: Integers
@@ -156,32 +155,38 @@ def refine(T: Tableau, m: int, cost: Array) -> bool:
 
 
 @compiled
-def read(T: Tableau, wanted: int) -> int:
-    """Hold the rows of the basis and those of the pool that are nearest to the vertex: how many there are now."""
-    pool, n, size = T.pool, len(T.basis), T.pool.size[0]
-    room = pool.room[:size]
-    spread(pool.G, size, T.x, room)
-    for k in range(size):
+def read(T: Tableau, pool: Pool, wanted: int) -> tuple[int, float]:
+    """Hold the rows of the basis and those that are nearest to the vertex: their number, and how far others are."""
+    n, room, number = len(T.basis), pool.room[: pool.size], pool.number
+    spread(pool.G, pool.size, T.x, room)
+    for k in range(pool.size):
         room[k] = min(room[k] - pool.lower[k], pool.upper[k] - room[k]) / pool.length[k]
     for i in range(n):
-        T.place[i] = T.number[T.basis[i]]
+        T.place[i] = number[T.basis[i]]
     for i in range(n):
-        T.number[i], T.basis[i] = T.place[i], i
-        room[T.number[i]] = np.inf
-    T.margin[0] = np.partition(room, wanted)[wanted] if wanted < size - n else np.inf
+        number[i], T.basis[i] = T.place[i], i
+        room[number[i]] = np.inf
+    margin = np.partition(room, wanted)[wanted] if wanted < pool.size - n else np.inf
     m = n
-    for k in range(size):
-        if room[k] <= T.margin[0] and room[k] < np.inf:
-            T.number[m] = k
+    for k in range(pool.size):
+        if room[k] <= margin and room[k] < np.inf:
+            number[m] = k
             m += 1
+    hold(T, pool, m)
     for q in range(m):
-        T.lower[q], T.upper[q] = pool.lower[T.number[q]], pool.upper[T.number[q]]
         T.place[q] = q if q < n else -1
-    for j in range(n):
-        for q in range(m):
-            T.G[j, q] = pool.G[j, T.number[q]]
     spread(T.G, m, T.x, T.reach)
-    return m
+    return m, margin
+
+
+@compiled
+def hold(T: Tableau, pool: Pool, m: int) -> None:
+    """Copy the numbered rows."""
+    for q in range(m):
+        T.lower[q], T.upper[q] = pool.lower[pool.number[q]], pool.upper[pool.number[q]]
+    for j in range(len(T.x)):
+        for q in range(m):
+            T.G[j, q] = pool.G[j, pool.number[q]]
 
 
 @compiled
@@ -230,7 +235,9 @@ def worst(T: Tableau, m: int) -> int:
 @compiled
 def express(T: Tableau, k: int) -> None:
     """Row k as a sum of the rows in the basis: alpha."""
-    g = T.G[:, k].copy()
+    g = T.entering
+    for j in range(len(g)):
+        g[j] = T.G[j, k]
     for i in range(len(g)):
         T.alpha[i] = dot(T.C[i], g)
 
@@ -415,8 +422,8 @@ def enter(T: Tableau, m: int, r: int, k: int, sign: float) -> None:
 
 
 @compiled
-def minimize(  # noqa: C901, PLR0912, PLR0915, PLR0917 - one loop
-    T: Tableau, m: int, before: Array, cost: Array, limit: int, enough: float
+def minimize_among(  # noqa: C901, PLR0912, PLR0915, PLR0917 - one loop
+    T: Tableau, pool: Pool, m: int, before: Array, cost: Array, limit: int, enough: float
 ) -> tuple[int, int]:
     """The minimum, from a vertex whose prices are right for the cost `before`: (outcome, row that cannot be satisfied).
 
@@ -428,11 +435,11 @@ def minimize(  # noqa: C901, PLR0912, PLR0915, PLR0917 - one loop
     outside no row that is held, and where it has moved so far that it may be outside others. If it is, it gets a cost
     of its own until it is mended.
     """
-    n, size = len(cost), T.pool.size[0]
-    is_part, wanted, patience = m < size, _NEAR * n, _PATIENCE + 5 * n
+    n = len(cost)
+    is_part, wanted, patience = m < pool.size, _NEAR * n, _PATIENCE + 5 * n
     prepare(T, m)
     current, detour, outside, certain = before.copy(), True, True, True
-    stalled, repairs, seen, moved = 0, 0, _SEEN, 0.0
+    stalled, repairs, seen, moved, margin = 0, 0, _SEEN, 0.0, np.inf
     if T.age[0] < FRESH:
         appraise(T, current)
         locate(T, m)
@@ -442,7 +449,8 @@ def minimize(  # noqa: C901, PLR0912, PLR0915, PLR0917 - one loop
                 return FAILED, -1
             certain = True
         if is_part and seen >= _SEEN:
-            m, seen, moved = read(T, wanted), 0, 0.0
+            m, margin = read(T, pool, wanted)
+            seen, moved = 0, 0.0
         if outside:
             k = worst(T, m)
             if k < 0 and is_part and seen > 0:
@@ -480,8 +488,9 @@ def minimize(  # noqa: C901, PLR0912, PLR0915, PLR0917 - one loop
                     T.age[0] = FRESH
                 continue
             k, way = head(T, m, r, stalled > _STALLED)
-            if moved + way > _BOLD * T.margin[0]:
-                m, seen, moved = read(T, wanted if moved > 0.0 else _WIDER * m), 0, 0.0
+            if moved + way > _BOLD * margin:
+                m, margin = read(T, pool, wanted if moved > 0.0 else _WIDER * m)
+                seen, moved = 0, 0.0
                 if worst(T, m) >= 0:
                     current, outside, detour = stiffened(T), True, True
                 continue
@@ -502,6 +511,24 @@ def minimize(  # noqa: C901, PLR0912, PLR0915, PLR0917 - one loop
     return FAILED, -1
 
 
+@compiled
+def minimize(T: Tableau, m: int, before: Array, cost: Array, limit: int, enough: float) -> tuple[int, int]:  # noqa: PLR0917
+    """As `minimize_among`, of a program that is held as a whole."""
+    return minimize_among(T, Pool(T.G, T.lower, T.upper, T.reach, T.reach, T.place, m), m, before, cost, limit, enough)
+
+
+@compiled
+def minimize_part(  # noqa: PLR0917
+    T: Tableau, pool: Pool, basis: Integers, before: Array, cost: Array, limit: int
+) -> tuple[int, int]:
+    """As `minimize_among`, from a vertex whose rows are given by their numbers in the pool."""
+    n = len(basis)
+    for i in range(n):
+        T.basis[i], pool.number[i] = i, basis[i]
+    hold(T, pool, n)
+    return minimize_among(T, pool, n, before, cost, limit, np.inf)
+
+
 class Runs(NamedTuple):
     """Programs that differ by the rows they lack: where each begins, and then where it ended."""
 
@@ -515,21 +542,6 @@ class Runs(NamedTuple):
     """(runs,)."""
     row: Integers
     """The row that cannot be satisfied, if there is one."""
-
-
-@compiled
-def minimize_nearby(  # noqa: PLR0917
-    T: Tableau, basis: Integers, sign: Array, value: Array, before: Array, cost: Array, limit: int
-) -> tuple[int, int]:
-    """As `minimize`, from a vertex that is given by rows of the pool; of these only the nearest are held at a time."""
-    n = len(basis)
-    T.sign[:], T.value[:], T.age[0] = sign, value, FRESH
-    for i in range(n):
-        k = basis[i]
-        T.basis[i], T.number[i], T.lower[i], T.upper[i] = i, k, T.pool.lower[k], T.pool.upper[k]
-        for j in range(n):
-            T.G[j, i] = T.pool.G[j, k]
-    return minimize(T, n, before, cost, limit, np.inf)
 
 
 @compiled

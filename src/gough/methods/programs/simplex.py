@@ -17,6 +17,8 @@ _DOUBTFUL = 1e-7
 """Contradictions by less than this, in rows of length one, may come from rounding: HiGHS is asked too."""
 _SMALL = 1 << 15
 """Entries of a pool of rows up to which all of them are held; of larger ones, those near the vertex."""
+_SHORT = 1e-300
+"""Length of rows that have none."""
 _MEMORY = 4096
 """Costs whose vertices are remembered, the oldest forgotten first."""
 
@@ -77,7 +79,7 @@ class Simplex:
     @property
     def tableau(self) -> tuple[Any, int]:
         """The program as the compiled method holds it, and how many of its columns are rows."""
-        return self._pool.tableau, self._pool.size
+        return self._pool.whole, self._pool.size
 
     def set_row(self, row: int, lower: float, upper: float) -> None:
         self._pool.sides[:, self._n + row] = lower, upper
@@ -105,7 +107,7 @@ class Simplex:
         number = np.zeros((2, len(starts)), dtype=np.int64)
         runs = self._kernel.Runs(basis, sign, value, np.empty(sign.shape), np.empty(sign.shape), *number)
         n, m = self._n, self._pool.size
-        self._kernel.minimize_each(self._pool.tableau, m, cost, cost, 50 * (n + 10) + m, rows, first, runs)
+        self._kernel.minimize_each(self._pool.whole, m, cost, cost, 50 * (n + 10) + m, rows, first, runs)
         return runs
 
     def remember(self, cost: Array, vertex: Start, point: Array) -> None:
@@ -124,20 +126,21 @@ class Simplex:
         """The result of the compiled method from a vertex; None if it gives up."""
         n, m = self._n, self._pool.size
         limit = 50 * (n + 10) + m
-        if m * n <= _SMALL:
-            T = self._pool.tableau
-            T.basis[:], T.sign[:], T.value[:], T.age[0] = start.basis, start.sign, start.value, self._kernel.FRESH
+        is_small = m * n <= _SMALL
+        T = self._pool.whole if is_small else self._pool.part
+        T.sign[:], T.value[:], T.age[0] = start.sign, start.value, self._kernel.FRESH
+        if is_small:
+            T.basis[:] = start.basis
             outcome, row = self._kernel.minimize(T, m, start.cost, cost, limit, np.inf)
+            basis = T.basis.copy()
         else:
-            T = self._pool.part
-            outcome, row = self._kernel.minimize_nearby(
-                T, start.basis, start.sign, start.value, start.cost, cost, limit
-            )
-        rows = T.number
-        basis = rows[T.basis]
+            pool = self._pool.rows
+            outcome, row = self._kernel.minimize_part(T, pool, start.basis, start.cost, cost, limit)
+            basis = pool.number[T.basis]
         if outcome == self._kernel.FAILED:
             return None
         if outcome == self._kernel.INFEASIBLE:
+            number = row if is_small else pool.number[row]
             missed = max(T.lower[row] - T.reach[row], T.reach[row] - T.upper[row])
             if missed < _DOUBTFUL:
                 return None
@@ -145,7 +148,7 @@ class Simplex:
             dropped = np.isinf(self._pool.sides[:, basis]).all(axis=0)
             if weights[dropped].any():  # it rests on a row that is dropped by now
                 return None
-            return self._optimum(Outcome.INFEASIBLE, np.zeros(n), np.append(basis, rows[row]), np.append(weights, 1.0))
+            return self._optimum(Outcome.INFEASIBLE, np.zeros(n), np.append(basis, number), np.append(weights, 1.0))
         start = Start(cost, basis, T.sign.copy(), T.value.copy())
         self._memory.remember(start, T.x)
         return self._optimum(Outcome.OPTIMAL, T.x.copy(), basis, T.price, start)
@@ -199,44 +202,41 @@ def _of_length(weights: Array, m: int) -> Array:
 
 
 class _Pool:
-    """The rows of a program, with room for more, and a tableau that holds all of them and one that holds some."""
+    """The rows of a program, with room for more, and two tableaus: one holds all of them, one the nearest."""
 
     def __init__(self, n: int) -> None:
         from gough.methods.programs import dense_simplex  # noqa: PLC0415 - numba
 
         self._kernel: Any = dense_simplex
         self.size = 0
-        self.G = np.empty((n, 0))
-        self.sides = np.empty((2, 0))
-        self._length = np.empty(0)
-        self.tableau: Any = None
+        self.G, self.sides, self._length = np.empty((n, 0)), np.empty((2, 0)), np.empty(0)
+        self.rows: Any = None
+        self.whole: Any = None
         self.part: Any = None
 
     def add(self, columns: Array, lower: Array, upper: Array) -> None:
-        n, m = len(self.G), self.size + len(lower)
+        size, m = self.size, self.size + len(lower)
         if m > self.G.shape[1]:
-            G, sides, length = np.empty((n, 2 * m)), np.empty((2, 2 * m)), np.empty(2 * m)
-            G[:, : self.size], sides[:, : self.size] = self.G[:, : self.size], self.sides[:, : self.size]
-            length[: self.size] = self._length[: self.size]
-            self.G, self.sides, self._length = G, sides, length
-            pool = self._kernel.Pool(G, *sides, length, np.empty(2 * m), np.zeros(1, dtype=np.int64))
-            self.tableau = self._tableau(pool, G, sides)
-            self.part = self._tableau(pool, np.empty_like(G), np.empty_like(sides))
-        self.G[:, self.size : m] = columns
-        self.sides[0, self.size : m], self.sides[1, self.size : m] = lower, upper
-        self._length[self.size : m] = np.maximum(np.sqrt(np.square(columns).sum(axis=0)), 1e-300)
-        self.size = self.tableau.pool.size[0] = m
+            held = self.G[:, :size], self.sides[:, :size], self._length[:size]
+            self.G, self.sides, self._length = np.empty((len(self.G), 2 * m)), np.empty((2, 2 * m)), np.empty(2 * m)
+            self.G[:, :size], self.sides[:, :size], self._length[:size] = held
+            self.rows = self._kernel.Pool(
+                self.G, *self.sides, self._length, np.empty(2 * m), np.empty(2 * m, dtype=np.int64), m
+            )
+            self.whole = self._tableau(self.G, self.sides)
+            self.part = self._tableau(np.empty_like(self.G), np.empty_like(self.sides))
+        self.G[:, size:m], self.sides[:, size:m] = columns, (lower, upper)
+        self._length[size:m] = np.maximum(np.sqrt(np.square(columns).sum(axis=0)), _SHORT)
+        self.size, self.rows = m, self.rows._replace(size=m)
 
-    def _tableau(self, pool: Any, G: Array, sides: Array) -> Any:
+    def _tableau(self, G: Array, sides: Array) -> Any:
         n, capacity = G.shape
-        sign, value, x, price, alpha = np.empty((5, n))
+        sign, value, x, price, entering, alpha = np.empty((6, n))
         reach, rate = np.empty((2, capacity))
-        number, place = np.arange(capacity), np.empty(capacity, dtype=np.int64)
-        basis, flips, age = np.arange(n), np.empty(n, dtype=np.int64), np.empty(1, dtype=np.int64)
+        place, basis, flips, age = (np.empty(k, dtype=np.int64) for k in (capacity, n, n, 1))
         return self._kernel.Tableau(
-            G, *sides, number, pool, np.full(1, np.inf), basis, sign, value, np.empty((n, n)), x, price, alpha,
-            place, reach, rate, flips, age,
-        )  # fmt: skip
+            G, *sides, basis, sign, value, np.empty((n, n)), x, price, entering, alpha, place, reach, rate, flips, age
+        )
 
 
 class _Memory:
