@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gough.methods.programs import dense_simplex
+from gough.methods.programs import dense_simplex, simplex
 from gough.methods.programs.simplex import Outcome, Simplex
 
 
@@ -77,20 +77,42 @@ def test_equals_highs_whatever_was_solved_before(kind, rng):
     assert (infeasible > 10) == (kind == "contradictory")
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_only_near_rows_of_a_large_pool_are_held(kind, rng, monkeypatch):
+    """A pool of which a part is read in each exchange has the minima of one that is read as a whole."""
+    found: dict[int, list] = {}
+    programs = [random_program(rng, kind) for _ in range(60)]
+    costs = [[rng.normal(size=len(program[0])) for _ in range(6)] for program in programs]
+    for small in (0, 1 << 30):
+        monkeypatch.setattr(simplex, "_SMALL", small)
+        monkeypatch.setattr(Simplex, "_by_highs", lambda self, _: self._optimum(Outcome.FAILED, *np.zeros((3, 0))))
+        found[small] = []
+        for (low, high, A, lower, upper), some in zip(programs, costs, strict=True):
+            program, first = Simplex(low, high), len(A) // 2
+            program.add_rows(A[:first], lower[:first], upper[:first])
+            found[small] += [(cost, program.minimize(cost)) for cost in some]
+            program.add_rows(A[first:], lower[first:], upper[first:])
+            found[small] += [(cost, program.minimize(cost)) for cost in some]
+    for (cost, part), (_, whole) in zip(*found.values(), strict=True):
+        assert part.outcome is whole.outcome
+        if part.outcome is Outcome.OPTIMAL:
+            assert cost @ part.point == pytest.approx(cost @ whole.point, rel=1e-9, abs=1e-9)
+
+
 def test_a_vertex_gets_a_cost_of_its_own_with_prices_away_from_zero(rng):
     """Where the cost is a row of the program, the vertex has one price; exchanges at the others may go round."""
     A = rng.normal(size=(12, 5))
-    simplex = Simplex(np.full(5, -10.0), np.full(5, 10.0))
-    simplex.add_rows(A, np.full(12, -1.0), np.full(12, 1.0))
-    assert simplex.minimize(A[3]).outcome is Outcome.OPTIMAL
-    T = simplex._tableau
+    program = Simplex(np.full(5, -10.0), np.full(5, 10.0))
+    program.add_rows(A, np.full(12, -1.0), np.full(12, 1.0))
+    assert program.minimize(A[3]).outcome is Outcome.OPTIMAL
+    T, _ = program.tableau
     assert (abs(T.price) > 1e-9).sum() == 1
     before = T.price.copy()
     cost = dense_simplex.stiffened(T)
     assert (T.sign * T.price > 0.005).all()
     assert (T.sign * T.price >= T.sign * before).all()
     np.testing.assert_allclose(T.C @ cost, T.price, atol=1e-12)
-    assert simplex.minimize(cost).outcome is Outcome.OPTIMAL
+    assert program.minimize(cost).outcome is Outcome.OPTIMAL
 
 
 def test_a_contradiction_comes_with_its_weights(rng):
@@ -139,8 +161,6 @@ def test_an_open_program_is_left_to_highs():
 
 
 def test_old_vertices_are_forgotten(rng, monkeypatch):
-    from gough.methods.programs import simplex
-
     monkeypatch.setattr(simplex, "_MEMORY", 20)
     low, high, A, lower, upper = random_program(rng, "plain")
     program = Simplex(low, high)

@@ -1,6 +1,7 @@
 """Linear programs over millions of rows, of which a few hundred matter."""
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -12,15 +13,19 @@ from gough.methods.programs.simplex import Optimum, Outcome
 from gough.problem import LinearProblem
 from gough.region import Box
 
-_FIRST = 20
-"""Rows to begin with, per unknown."""
+_FIRST = (200, 6)
+"""Rows to begin with, and how many more per unknown."""
 _PER_VERTEX = 4
 """Rows added for each violating vertex and round."""
+_BATCH = 32
+"""Directions that are solved first, at most."""
 _NEAR = 10
 """Rows nearer to a vertex than so many times the worst violation are looked at again before all rows are."""
 _SMALL = 1000
 """Rows per unknown up to which a problem is solved at once."""
 _MUCH_SMALLER = 0.1
+_THIN = 2.0**-40
+"""Part of a number that is taken for its rounding."""
 _WANTED = 200
 """Rows of a sketch per unknown."""
 _STRIDES = (4, 10)
@@ -153,7 +158,9 @@ class Warm:
             else:
                 self._generation = self._generation.with_bounds_of(problem, box)
             assert self._generation is not None
-            self._generation.run(directions, tolerance)
+            is_final = tolerance < _SKETCH_TOLERANCE
+            while self._generation.run(directions, tolerance) and is_final and self._generation.is_small(directions):
+                self._generation = self._generation.fitted(*self._generation.extent, directions)
         except KeyboardInterrupt:
             if self._generation is None:
                 raise
@@ -169,16 +176,17 @@ class Warm:
         unit box, whatever its size and the units of the unknowns, and few rows are left to be found.
         """
         p = len(problem.unknowns)
+        axes, strips = np.vstack([np.eye(p), -np.eye(p)]), Strips.of(problem, box, "LinearHull")
         if sketch is not None:
-            pool, theta = sketch.pool, np.array([vertex.theta for vertex in sketch.vertices])
-            strips = Strips.of(problem, box, "LinearHull")
+            theta = np.array([vertex.theta for vertex in sketch.vertices])
+            strips = strips.fitted(theta[:p].diagonal(), theta[p:].diagonal())
+            self._generation = _Generation(strips, box, sketch.pool)
         else:
-            self._generation = _Generation(Strips.of(problem, box, "LinearHull"), box)
-            if not self._generation.solve(np.vstack([np.eye(p), -np.eye(p)])):
-                return self._generation.result(n_directions)
-            strips, pool, theta = self._generation.strips, self._generation.pool, self._generation.theta
-        strips = strips.fitted(theta[:p].diagonal(), theta[p:].diagonal())
-        self._generation = _Generation(strips, box, pool)
+            first = _Generation(strips, box)
+            if not first.solve(axes):
+                return first.result(n_directions)
+            theta = first.theta
+            self._generation = first.fitted(theta[:p].diagonal(), theta[p:].diagonal(), axes)
         self._generation.look_at(theta, tolerance)
         return None
 
@@ -189,10 +197,12 @@ class _Generation(GeneratedProgram):
     def __init__(self, strips: Strips, box: Box, pool: Integers | None = None) -> None:
         n_rows = strips.problem.n_rows
         super().__init__(*strips.box(box), n_rows)
-        self.strips = strips
+        self.strips, self._box = strips, box
         self._optima: dict[int, Optimum] = {}
         self._contradiction: Optimum | None = None
-        self.add(strips.nearest(_FIRST * len(strips.center), np.arange(n_rows)) if pool is None else pool)
+        self.add(
+            strips.nearest(_FIRST[0] + _FIRST[1] * len(strips.center), np.arange(n_rows)) if pool is None else pool
+        )
 
     def rows(self, numbers: Integers) -> tuple[Array, Array, Array]:
         return self.strips.rows(numbers)
@@ -206,6 +216,29 @@ class _Generation(GeneratedProgram):
         self.simplex.set_sides(lower, upper)
         self.strips, self._contradiction = strips, None
         return self
+
+    def fitted(self, lower: Array, upper: Array, directions: Array) -> "_Generation":
+        """The same rows in coordinates where a box is about the unit box, with the vertices found for directions."""
+        other = _Generation(self.strips.fitted(lower, upper), self._box, self.pool)
+        for i, optimum in self._optima.items():
+            if optimum.start is not None:
+                theta = self.strips.theta(optimum.point)
+                point = (theta - other.strips.center) / other.strips.scale
+                other.simplex.remember(other.strips.cost(directions[i])[0], optimum.start, point)
+        return other
+
+    @property
+    def extent(self) -> tuple[Array, Array]:
+        """The smallest box around the vertices."""
+        theta = self.theta
+        return theta.min(axis=0), theta.max(axis=0)
+
+    def is_small(self, directions: Array) -> bool:
+        """Whether the set is so much smaller than the coordinates suit that rows may cut parts of it unseen."""
+        lower, upper = self.extent
+        width = upper - lower
+        resolved = width > _THIN * np.maximum(abs(lower), abs(upper))
+        return len(directions) >= 2 * len(width) and bool((width < _MUCH_SMALLER * self.strips.scale)[resolved].any())
 
     def solve(self, directions: Array, which: Integers | None = None) -> bool:
         """Minimize these directions over the pool; False if the pool contradicts itself."""
@@ -232,23 +265,34 @@ class _Generation(GeneratedProgram):
         if violated.size:
             self.add(violated)
 
-    def run(self, directions: Array, tolerance: float) -> None:
-        """Solve, look for violated rows, add them, until there are none: near rows first, all rows in the end."""
-        pending, near = np.arange(len(directions)), None
+    def run(self, directions: Array, tolerance: float) -> bool:
+        """Solve, look for violated rows, add them, until there are none; False if the pool contradicts itself.
+
+        Some directions are solved first, then twice as many: most rows that the others need are known by then.
+        """
+        order = np.argsort((0.6180339887498949 * np.arange(len(directions))) % 1.0, kind="stable")
+        ends = [len(order)]
+        while ends[0] > _BATCH:
+            ends.insert(0, ends[0] // 2)
+        return all(self._generate(directions, np.sort(order[a:b]), tolerance) for a, b in pairwise([0, *ends]))
+
+    def _generate(self, directions: Array, batch: Integers, tolerance: float) -> bool:
+        """The same for some of the directions: near rows are looked at first, all rows in the end."""
+        pending, near = batch, None
         while self.solve(directions, pending):
-            everyone = np.arange(len(directions))
-            points = self._points(everyone if near is None else pending)
+            points = self._points(batch if near is None else pending)
             excess = self.strips.excess(points, near)
             violated = self._violated(points, excess, near, tolerance)
             if violated.size == 0 and near is None:
-                return
+                return True
             if violated.size == 0:
-                near, pending = None, everyone[:0]
+                near, pending = None, batch[:0]
                 continue
             if near is None:
                 near = np.flatnonzero(excess > -_NEAR * excess.max())
             self.add(violated)
-            pending = everyone[self._cut(violated, self._points(everyone), tolerance)]
+            pending = batch[self._cut(violated, self._points(batch), tolerance)]
+        return False
 
     def _violated(self, points: Array, excess: Array, near: Integers | None, tolerance: float) -> Integers:
         """Rows outside the pool that the points violate: the worst few for each point."""

@@ -183,9 +183,10 @@ class Prover:
         self, box: Box, wanted: tuple[list[int], int], rows: Integers, sums: "_Sums", weights: list[float]
     ) -> list[Fraction | float]:
         """Weights changed a little so that nothing is left over of the unknowns that have a side at infinity."""
-        axes = np.flatnonzero(~np.isfinite(box.width)).tolist()
+        # what no row involves cannot be corrected, and needs no correction unless it is wanted
+        axes = np.flatnonzero(~np.isfinite(box.width) & self._problem.W[rows].any(axis=0)).tolist()
         W, size = self._problem.W[rows][:, axes], np.abs(weights)
-        basis = _independent(W * (size / size.max())[:, None]) if len(W) >= len(axes) else None
+        basis = _independent(W * (size / size.max())[:, None]) if 0 < len(axes) <= len(W) else None
         if basis is None:
             return list(weights)
         left = [_times(wanted[0][j], wanted[1]) - _times(sums.Wt[j], sums.exponent) for j in axes]

@@ -18,7 +18,7 @@ from gough.core.arrays import Array, Integers
 from gough.core.compiled_kernels import compiled_loosely as compiled
 from gough.methods.programs.compiled_algebra import dot
 from gough.methods.programs.dense_simplex import FAILED as GAVE_UP
-from gough.methods.programs.dense_simplex import INFEASIBLE, OPTIMAL, Tableau, minimize
+from gough.methods.programs.dense_simplex import FRESH, INFEASIBLE, OPTIMAL, Tableau, minimize
 
 DONE, MORE_ROWS, MORE_ROOM, STOPPED, FAILED = 0, 1, 2, 3, 4
 _TINY = 1e-11
@@ -95,7 +95,7 @@ def solve(T: Tableau, m: int, cost: Array, near: int, cuts: Cuts, state: State, 
             state.sides[0, count], state.sides[1, count] = T.lower[k], T.upper[k]
             T.lower[k], T.upper[k] = -np.inf, np.inf
             count += 1
-    T.basis[:], T.sign[:], T.value[:] = cuts.basis[near], cuts.sign[near], cuts.side[near]
+    T.basis[:], T.sign[:], T.value[:], T.age[0] = cuts.basis[near], cuts.sign[near], cuts.side[near], FRESH
     outcome, row = minimize(T, m, cost, cost, 50 * (n + 10) + m, enough)
     if outcome == INFEASIBLE:
         missed = max(T.lower[row] - T.reach[row], T.reach[row] - T.upper[row])

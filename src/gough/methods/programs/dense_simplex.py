@@ -7,8 +7,9 @@ that are worked with, each at one of its sides. C holds the columns of the inver
 
 so that to leave row i means to move along C_i. At a minimum prices are ≥ 0 at lower and ≤ 0 at upper sides. `repair`
 mends a vertex outside some rows whose prices are right (dual simplex, sides flipped on the way [MAR03, §10]); `travel`
-mends the prices of a vertex inside all rows (primal simplex, steepest edge, tolerant ratio test [HAR73]). Nothing here
-is trusted: prices become bounds elsewhere, exactly.
+mends the prices of a vertex inside all rows (primal simplex, steepest edge, tolerant ratio test [HAR73]). Of a large
+pool of rows, those near the vertex are held and read in each exchange; all are read every some exchanges, and before a
+vertex is called a minimum. Nothing here is trusted: prices become bounds elsewhere, exactly.
 """
 
 from typing import NamedTuple
@@ -28,19 +29,45 @@ _ROUNDED = 1.0 + 1e-14
 """So that the least of some ratios, times its divisor, is not below its dividend."""
 _PIVOT = 1e-9
 """Pivots that are smaller are taken for zero."""
-_FRESH = 50
+FRESH = 200
 """Exchanges after which the inverse is computed anew."""
+_NEAR = 6
+"""Rows per unknown that are held of a pool of more."""
+_WIDER = 4
+"""Times as many are held where the nearest of them are too near for one step."""
+_SEEN = 20
+"""Exchanges of a vertex outside some rows after which the pool is read again."""
+_BOLD = 8.0
+"""Times the distance to the nearest row that is not held by which a vertex may move before the pool is read again."""
+_REFINED = 1e-9
+"""Part by which a vertex or a cost may be missed for one step of refinement to be enough."""
 _PATIENCE = 100
 """Repairs of a vertex after which its prices are moved away from zero."""
 _STALLED = 60
 """Steps of length zero after which rows are chosen by number, which cannot cycle [BLA77]."""
 
 
-class Tableau(NamedTuple):
-    """A program and a vertex of it; everything changes in place."""
+class Pool(NamedTuple):
+    """All rows of a program, of which a tableau holds some."""
 
     G: Array
-    """(n, capacity): rows of the program, as columns."""
+    """(n, capacity): rows as columns."""
+    lower: Array
+    upper: Array
+    length: Array
+    room: Array
+    """How far a vertex is inside each row; below zero if it is outside."""
+    number: Integers
+    """Numbers of the rows that the tableau holds."""
+    size: int
+    """How many rows there are."""
+
+
+class Tableau(NamedTuple):
+    """Rows that are held and a vertex of them; everything changes in place."""
+
+    G: Array
+    """(n, capacity): rows as columns."""
     lower: Array
     upper: Array
     basis: Integers
@@ -52,6 +79,8 @@ class Tableau(NamedTuple):
     C: Array
     x: Array
     price: Array
+    entering: Array
+    """A row that enters the basis."""
     alpha: Array
     """Coefficients of the entering row: g = Σ alpha_i g_i."""
     place: Integers
@@ -62,6 +91,8 @@ class Tableau(NamedTuple):
     """G times the direction of travel."""
     flips: Integers
     """For the rows in the basis: 1 if one goes to its other side, 2 if it cannot leave, else 0."""
+    age: Integers
+    """(1,): exchanges since C was computed anew."""
 
 
 @compiled
@@ -74,6 +105,7 @@ def refresh(T: Tableau, m: int, cost: Array) -> bool:
             C[j, i] = G[j, basis[i]]
     if not invert(C):
         return False
+    T.age[0] = 0
     appraise(T, cost)
     locate(T, m)
     return True
@@ -96,6 +128,65 @@ def locate(T: Tableau, m: int) -> None:
             for j in range(len(x)):
                 x[j] += value[i] * C[i, j]
     spread(T.G, m, x, T.reach)
+
+
+@compiled
+def refine(T: Tableau, m: int, cost: Array) -> bool:
+    """One step of iterative refinement of x and the prices; False if they were far off."""
+    G, C, basis, x, price = T.G, T.C, T.basis, T.x, T.price
+    n = len(basis)
+    along, left = np.zeros(n), cost.copy()
+    for j in range(n):
+        for i in range(n):
+            along[i] += G[j, basis[i]] * x[j]
+            left[j] -= G[j, basis[i]] * price[i]
+    most, off = _REFINED, 0.0
+    for i in range(n):
+        most = max(most, _REFINED * abs(T.value[i]))
+        off = max(off, abs(left[i]))
+    for i in range(n):
+        short = T.value[i] - along[i]
+        off = max(off, abs(short) / most * _REFINED)
+        for j in range(n):
+            x[j] += short * C[i, j]
+        price[i] += dot(C[i], left)
+    spread(G, m, x, T.reach)
+    return off <= _REFINED
+
+
+@compiled
+def read(T: Tableau, pool: Pool, wanted: int) -> tuple[int, float]:
+    """Hold the rows of the basis and those that are nearest to the vertex: their number, and how far others are."""
+    n, room, number = len(T.basis), pool.room[: pool.size], pool.number
+    spread(pool.G, pool.size, T.x, room)
+    for k in range(pool.size):
+        room[k] = min(room[k] - pool.lower[k], pool.upper[k] - room[k]) / pool.length[k]
+    for i in range(n):
+        T.place[i] = number[T.basis[i]]
+    for i in range(n):
+        number[i], T.basis[i] = T.place[i], i
+        room[number[i]] = np.inf
+    margin = np.partition(room, wanted)[wanted] if wanted < pool.size - n else np.inf
+    m = n
+    for k in range(pool.size):
+        if room[k] <= margin and room[k] < np.inf:
+            number[m] = k
+            m += 1
+    hold(T, pool, m)
+    for q in range(m):
+        T.place[q] = q if q < n else -1
+    spread(T.G, m, T.x, T.reach)
+    return m, margin
+
+
+@compiled
+def hold(T: Tableau, pool: Pool, m: int) -> None:
+    """Copy the numbered rows."""
+    for q in range(m):
+        T.lower[q], T.upper[q] = pool.lower[pool.number[q]], pool.upper[pool.number[q]]
+    for j in range(len(T.x)):
+        for q in range(m):
+            T.G[j, q] = pool.G[j, pool.number[q]]
 
 
 @compiled
@@ -144,12 +235,11 @@ def worst(T: Tableau, m: int) -> int:
 @compiled
 def express(T: Tableau, k: int) -> None:
     """Row k as a sum of the rows in the basis: alpha."""
-    C, G = T.C, T.G
-    for i in range(len(C)):
-        total = 0.0
-        for j in range(len(C)):
-            total += C[i, j] * G[j, k]
-        T.alpha[i] = total
+    g = T.entering
+    for j in range(len(g)):
+        g[j] = T.G[j, k]
+    for i in range(len(g)):
+        T.alpha[i] = dot(T.C[i], g)
 
 
 @compiled
@@ -223,10 +313,10 @@ def blocking(T: Tableau, m: int, by_number: bool) -> int:  # noqa: FBT001
 
 
 @compiled
-def travel(T: Tableau, m: int, r: int, by_number: bool) -> tuple[int, float]:  # noqa: FBT001
+def head(T: Tableau, m: int, r: int, by_number: bool) -> tuple[int, float]:  # noqa: FBT001
     """Leave the row at position r as far as others allow: the row that is met and the length of the way.
 
-    The row is −1 if it is the other side of the one that was left; the length is infinite if nothing is met.
+    The row is −1 if it is the other side of the one that is left; the length is infinite if nothing is met.
     """
     n, reach, rate = len(T.basis), T.reach, T.rate
     length = T.sign[r] / np.sqrt(dot(T.C[r], T.C[r]))
@@ -239,12 +329,16 @@ def travel(T: Tableau, m: int, r: int, by_number: bool) -> tuple[int, float]:  #
         gap = T.upper[k] - reach[k] if rate[k] > 0.0 else reach[k] - T.lower[k]
         gap = max(gap, 0.0) / abs(rate[k])
         k, way = (k, gap) if gap < way else (-1, way)
-    if way < np.inf:
-        for j in range(n):
-            T.x[j] += way * T.alpha[j]
-        for i in range(m):
-            reach[i] += way * rate[i]
     return k, way
+
+
+@compiled
+def travel(T: Tableau, m: int, way: float) -> None:
+    """Go so far in the direction that was taken."""
+    for j in range(len(T.x)):
+        T.x[j] += way * T.alpha[j]
+    for i in range(m):
+        T.reach[i] += way * T.rate[i]
 
 
 @compiled
@@ -258,15 +352,10 @@ def prepare(T: Tableau, m: int) -> None:
 
 
 @compiled
-def repair(T: Tableau, k: int, sign: float) -> int:
-    """The position that leaves for the violated row k, after flips of others; −1 if the rows contradict k."""
+def repair(T: Tableau, k: int) -> int:
+    """The position that leaves for the violated row k; −1 if the rows contradict k."""
     express(T, k)
-    r = yielding(T, k, sign)
-    if r >= 0:
-        for i in range(len(T.basis)):
-            if T.flips[i] == 1:
-                settle(T, i, -T.sign[i])
-    return r
+    return yielding(T, k, 1.0 if T.reach[k] < T.lower[k] else -1.0)
 
 
 @compiled
@@ -290,6 +379,18 @@ def stiffened(T: Tableau) -> Array:
 
 
 @compiled
+def round_off(T: Tableau) -> None:
+    """Prices of a sign for which the row has no side are rounding at a minimum: they get the other sign.
+
+    Not zero: rows of the basis with prices next to nothing are needed where weights are corrected exactly.
+    """
+    for i in range(len(T.basis)):
+        k = T.basis[i]
+        if (T.lower[k] == -np.inf and T.price[i] > 0.0) or (T.upper[k] == np.inf and T.price[i] < 0.0):
+            T.price[i] = -T.price[i]
+
+
+@compiled
 def rests_on_sides(T: Tableau) -> bool:
     """Whether no row of the basis that has lost its sides has a price."""
     for i in range(len(T.basis)):
@@ -300,62 +401,132 @@ def rests_on_sides(T: Tableau) -> bool:
 
 
 @compiled
-def minimize(  # noqa: C901, PLR0912, PLR0917 - one loop
-    T: Tableau, m: int, before: Array, cost: Array, limit: int, enough: float
+def enter(T: Tableau, m: int, r: int, k: int, sign: float) -> None:
+    """The violated row k takes position r after flips of others; the vertex moves onto it."""
+    C, x, n = T.C, T.x, len(T.basis)
+    way = -T.reach[k]
+    for i in range(n):
+        if T.flips[i] == 1:
+            before = T.value[i]
+            settle(T, i, -T.sign[i])
+            change = T.value[i] - before
+            way -= change * T.alpha[i]
+            for j in range(n):
+                x[j] += change * C[i, j]
+    exchange(T, r, k)
+    settle(T, r, sign)
+    way += T.value[r]
+    for j in range(n):
+        x[j] += way * C[r, j]
+    spread(T.G, m, x, T.reach)
+
+
+@compiled
+def minimize_among(  # noqa: C901, PLR0912, PLR0915, PLR0917 - one loop
+    T: Tableau, pool: Pool, m: int, before: Array, cost: Array, limit: int, enough: float
 ) -> tuple[int, int]:
     """The minimum, from a vertex whose prices are right for the cost `before`: (outcome, row that cannot be satisfied).
 
     First the vertex is mended at its own cost, then its prices at the new one; rows of the basis that lost their sides
-    are kept meanwhile. A minimum is looked at again with a fresh inverse before it is called one. A vertex outside some
+    are kept meanwhile. A minimum is refined and looked at again before it is called one. A vertex outside some
     rows whose value is `enough` will do as well, if its prices are right for the cost: the minimum is no less.
+
+    Where the pool has more rows than the m that are held, it is read again after some exchanges, where the vertex is
+    outside no row that is held, and where it has moved so far that it may be outside others. If it is, it gets a cost
+    of its own until it is mended.
     """
+    n = len(cost)
+    is_part, wanted, patience = m < pool.size, _NEAR * n, _PATIENCE + 5 * n
     prepare(T, m)
-    current, outside, stale, stalled, repairs = before.copy(), True, _FRESH, 0, 0
+    current, detour, outside, certain = before.copy(), True, True, True
+    stalled, repairs, seen, moved, margin = 0, 0, _SEEN, 0.0, np.inf
+    if T.age[0] < FRESH:
+        appraise(T, current)
+        locate(T, m)
     for _ in range(limit):
-        if stale >= _FRESH:
+        if T.age[0] >= FRESH:
             if not refresh(T, m, current):
                 return FAILED, -1
-            stale = 0
+            certain = True
+        if is_part and seen >= _SEEN:
+            m, margin = read(T, pool, wanted)
+            seen, moved = 0, 0.0
         if outside:
             k = worst(T, m)
+            if k < 0 and is_part and seen > 0:
+                seen = _SEEN
+                continue
             if k < 0:
-                current, outside, stalled = cost.copy(), False, 0
-                appraise(T, cost)
+                if detour:
+                    current = cost.copy()
+                    appraise(T, cost)
+                outside, detour, stalled = False, False, 0
                 continue
             sign = 1.0 if T.reach[k] < T.lower[k] else -1.0
-            r = repair(T, k, sign)
-            if r < 0 and stale == 0:
+            r = repair(T, k)
+            if r < 0 and T.age[0] == 0:
                 return INFEASIBLE, k
+            if r < 0:
+                T.age[0] = FRESH
+                continue
+            enter(T, m, r, k, sign)
+            repairs += 1
+            seen += 1
+            if repairs % patience == 0:
+                current, detour = stiffened(T), True
+            if repairs < patience and enough < np.inf and dot(T.x, cost) >= enough and rests_on_sides(T):
+                return OPTIMAL, -1
         else:
             r = steepest(T, stalled > _STALLED)
-            if r < 0 and stale == 0:
+            if r < 0 and certain:
+                round_off(T)
                 return OPTIMAL, -1
             if r < 0:
-                outside = True
-        if r < 0:
-            stale = _FRESH
-            continue
-        if not outside:
-            k, way = travel(T, m, r, stalled > _STALLED)
-            stalled = stalled + 1 if way < 1e-13 else 0
-            stale += 1
+                outside = certain = True
+                seen = _SEEN
+                if not refine(T, m, current):
+                    T.age[0] = FRESH
+                continue
+            k, way = head(T, m, r, stalled > _STALLED)
+            if moved + way > _BOLD * margin:
+                m, margin = read(T, pool, wanted if moved > 0.0 else _WIDER * m)
+                seen, moved = 0, 0.0
+                if worst(T, m) >= 0:
+                    current, outside, detour = stiffened(T), True, True
+                continue
             if way == np.inf:
                 return FAILED, -1
+            travel(T, m, way)
+            moved += way
+            stalled = stalled + 1 if way < 1e-13 else 0
             if k < 0:
                 settle(T, r, -T.sign[r])
                 continue
             sign = -1.0 if T.rate[k] > 0.0 else 1.0
             express(T, k)
-        exchange(T, r, k)
-        settle(T, r, sign)
-        if outside:
-            locate(T, m)
-            stale, repairs = stale + 1, repairs + 1
-            if repairs % _PATIENCE == 0:
-                current = stiffened(T)
-            if repairs < _PATIENCE and enough < np.inf and dot(T.x, cost) >= enough and rests_on_sides(T):
-                return OPTIMAL, -1
+            exchange(T, r, k)
+            settle(T, r, sign)
+        certain = False
+        T.age[0] += 1
     return FAILED, -1
+
+
+@compiled
+def minimize(T: Tableau, m: int, before: Array, cost: Array, limit: int, enough: float) -> tuple[int, int]:  # noqa: PLR0917
+    """As `minimize_among`, of a program that is held as a whole."""
+    return minimize_among(T, Pool(T.G, T.lower, T.upper, T.reach, T.reach, T.place, m), m, before, cost, limit, enough)
+
+
+@compiled
+def minimize_part(  # noqa: PLR0917
+    T: Tableau, pool: Pool, basis: Integers, before: Array, cost: Array, limit: int
+) -> tuple[int, int]:
+    """As `minimize_among`, from a vertex whose rows are given by their numbers in the pool."""
+    n = len(basis)
+    for i in range(n):
+        T.basis[i], pool.number[i] = i, basis[i]
+    hold(T, pool, n)
+    return minimize_among(T, pool, n, before, cost, limit, np.inf)
 
 
 class Runs(NamedTuple):
@@ -383,7 +554,7 @@ def minimize_each(  # noqa: PLR0917
         for i in range(first[s], first[s + 1]):
             k = dropped[i]
             low[i], high[i], T.lower[k], T.upper[k] = T.lower[k], T.upper[k], -np.inf, np.inf
-        T.basis[:], T.sign[:], T.value[:] = runs.basis[s], runs.sign[s], runs.value[s]
+        T.basis[:], T.sign[:], T.value[:], T.age[0] = runs.basis[s], runs.sign[s], runs.value[s], FRESH
         runs.outcome[s], runs.row[s] = minimize(T, m, before, cost, limit, np.inf)
         runs.basis[s], runs.sign[s], runs.value[s] = T.basis, T.sign, T.value
         runs.point[s], runs.price[s] = T.x, T.price

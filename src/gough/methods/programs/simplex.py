@@ -15,6 +15,10 @@ from gough.core.arrays import Array, Integers
 
 _DOUBTFUL = 1e-7
 """Contradictions by less than this, in rows of length one, may come from rounding: HiGHS is asked too."""
+_SMALL = 1 << 15
+"""Entries of a pool of rows up to which all of them are held; of larger ones, those near the vertex."""
+_SHORT = 1e-300
+"""Length of rows that have none."""
 _MEMORY = 4096
 """Costs whose vertices are remembered, the oldest forgotten first."""
 
@@ -65,45 +69,27 @@ class Simplex:
 
         self._kernel: Any = dense_simplex
         n = self._n = len(lower)
-        self._G = np.empty((n, 0))
-        self._sides = np.empty((2, 0))
-        self._m = 0
+        self._pool = _Pool(n)
         self._memory = _Memory(n)
-        self._extend(np.eye(n), lower, upper)
+        self._pool.add(np.eye(n), lower, upper)
 
     def add_rows(self, A: Array, lower: Array, upper: Array) -> None:
-        self._extend(A.T, lower, upper)
-
-    def _extend(self, columns: Array, lower: Array, upper: Array) -> None:
-        n, m = self._n, self._m + len(lower)
-        if m > self._G.shape[1]:
-            G, sides = np.empty((n, 2 * m)), np.empty((2, 2 * m))
-            G[:, : self._m], sides[:, : self._m] = self._G[:, : self._m], self._sides[:, : self._m]
-            self._G, self._sides = G, sides
-            small = [np.empty(n) for _ in range(4)]
-            sign, value, x, price = small
-            self._tableau = self._kernel.Tableau(
-                G, sides[0], sides[1], np.arange(n), sign, value, np.empty((n, n)), x, price, np.empty(n),
-                np.empty(2 * m, dtype=np.int64), np.empty(2 * m), np.empty(2 * m), np.empty(n, dtype=np.int64),
-            )  # fmt: skip
-        self._G[:, self._m : m] = columns
-        self._sides[0, self._m : m], self._sides[1, self._m : m] = lower, upper
-        self._m = m
+        self._pool.add(A.T, lower, upper)
 
     @property
     def tableau(self) -> tuple[Any, int]:
         """The program as the compiled method holds it, and how many of its columns are rows."""
-        return self._tableau, self._m
+        return self._pool.whole, self._pool.size
 
     def set_row(self, row: int, lower: float, upper: float) -> None:
-        self._sides[:, self._n + row] = lower, upper
+        self._pool.sides[:, self._n + row] = lower, upper
 
     def set_sides(self, lower: Array, upper: Array) -> None:
         """Set the sides of all rows."""
-        self._sides[0, self._n : self._m], self._sides[1, self._n : self._m] = lower, upper
+        self._pool.sides[:, self._n : self._pool.size] = lower, upper
 
     def minimize(self, cost: Array, start: Start | None = None) -> Optimum:
-        """The optimum for this cost, from `start` or the vertex of the most similar cost, or a corner; or by HiGHS."""
+        """The optimum for this cost, from `start` or the best vertex that is known, or a corner; or by HiGHS."""
         if not np.isfinite(cost).all():
             return self._optimum(Outcome.FAILED, np.zeros(self._n), np.arange(0), np.zeros(0))
         start = start or self._memory.nearest(cost)
@@ -120,36 +106,52 @@ class Simplex:
         basis, sign, value = (np.array([start[i] for start in starts]) for i in (1, 2, 3))
         number = np.zeros((2, len(starts)), dtype=np.int64)
         runs = self._kernel.Runs(basis, sign, value, np.empty(sign.shape), np.empty(sign.shape), *number)
-        n, m = self._n, self._m
-        self._kernel.minimize_each(self._tableau, m, cost, cost, 50 * (n + 10) + m, rows, first, runs)
+        n, m = self._n, self._pool.size
+        self._kernel.minimize_each(self._pool.whole, m, cost, cost, 50 * (n + 10) + m, rows, first, runs)
         return runs
+
+    def remember(self, cost: Array, vertex: Start, point: Array) -> None:
+        """Keep a vertex of a program that has the same rows in other coordinates: to begin with for this cost."""
+        value = point @ self._pool.G[:, vertex.basis]
+        self._memory.remember(Start(cost, vertex.basis, vertex.sign, value), point)
 
     def _corner(self, cost: Array) -> Start | None:
         """The corner of the box that is least for the cost, if there is one."""
-        lower, upper = self._sides[:, : self._n]
+        lower, upper = self._pool.sides[:, : self._n]
         sign = np.where((cost > 0) | ((cost == 0) & np.isfinite(lower)), 1.0, -1.0)
         value = np.where(sign > 0, lower, upper)
         return Start(cost, np.arange(self._n), sign, value) if np.isfinite(value).all() else None
 
     def _run(self, start: Start, cost: Array) -> Optimum | None:
         """The result of the compiled method from a vertex; None if it gives up."""
-        T, n, m = self._tableau, self._n, self._m
-        T.basis[:], T.sign[:], T.value[:] = start.basis, start.sign, start.value
-        outcome, row = self._kernel.minimize(T, m, start.cost, cost, 50 * (n + 10) + m, np.inf)
+        n, m = self._n, self._pool.size
+        limit = 50 * (n + 10) + m
+        is_small = m * n <= _SMALL
+        T = self._pool.whole if is_small else self._pool.part
+        T.sign[:], T.value[:], T.age[0] = start.sign, start.value, self._kernel.FRESH
+        if is_small:
+            T.basis[:] = start.basis
+            outcome, row = self._kernel.minimize(T, m, start.cost, cost, limit, np.inf)
+            basis = T.basis.copy()
+        else:
+            pool = self._pool.rows
+            outcome, row = self._kernel.minimize_part(T, pool, start.basis, start.cost, cost, limit)
+            basis = pool.number[T.basis]
         if outcome == self._kernel.FAILED:
             return None
         if outcome == self._kernel.INFEASIBLE:
-            missed = max(self._sides[0, row] - T.reach[row], T.reach[row] - self._sides[1, row])
+            number = row if is_small else pool.number[row]
+            missed = max(T.lower[row] - T.reach[row], T.reach[row] - T.upper[row])
             if missed < _DOUBTFUL:
                 return None
             weights = np.where(abs(T.alpha) > 1e-9, -T.alpha, 0.0)
-            if weights[np.isinf(self._sides[:, T.basis]).all(axis=0)].any():  # it rests on a row that is dropped by now
+            dropped = np.isinf(self._pool.sides[:, basis]).all(axis=0)
+            if weights[dropped].any():  # it rests on a row that is dropped by now
                 return None
-            basis = np.append(T.basis, row)
-            return self._optimum(Outcome.INFEASIBLE, np.zeros(n), basis, np.append(weights, 1.0))
-        start = Start(cost, T.basis.copy(), T.sign.copy(), T.value.copy())
-        self._memory.remember(start)
-        return self._optimum(Outcome.OPTIMAL, T.x.copy(), T.basis, T.price, start)
+            return self._optimum(Outcome.INFEASIBLE, np.zeros(n), np.append(basis, number), np.append(weights, 1.0))
+        start = Start(cost, basis, T.sign.copy(), T.value.copy())
+        self._memory.remember(start, T.x)
+        return self._optimum(Outcome.OPTIMAL, T.x.copy(), basis, T.price, start)
 
     def _optimum(
         self, outcome: Outcome, point: Array, basis: Integers, weights: Array, start: Start | None = None
@@ -160,12 +162,12 @@ class Simplex:
         return Optimum(outcome, point, rows[used], weights[used], start)
 
     def _by_highs(self, cost: Array) -> Optimum:
-        n, m = self._n, self._m - self._n
+        n, m = self._n, self._pool.size - self._n
         highspy, highs = quiet_highs(1e-10, presolve="off")
-        lower, upper = self._sides[:, : self._m]
+        lower, upper = self._pool.sides[:, : self._pool.size]
         highs.addVars(n, lower[:n], upper[:n])
         starts, index = np.arange(m, dtype=np.int32) * n, np.tile(np.arange(n, dtype=np.int32), m)
-        highs.addRows(m, lower[n:], upper[n:], m * n, starts, index, self._G[:, n : self._m].T.ravel())
+        highs.addRows(m, lower[n:], upper[n:], m * n, starts, index, self._pool.G[:, n : self._pool.size].T.ravel())
         highs.changeColsCost(n, np.arange(n, dtype=np.int32), cost)
         highs.run()
         rows = np.arange(n, n + m)
@@ -199,36 +201,74 @@ def _of_length(weights: Array, m: int) -> Array:
     return weights if weights.shape == (m,) else np.zeros(m)
 
 
+class _Pool:
+    """The rows of a program, with room for more, and two tableaus: one holds all of them, one the nearest."""
+
+    def __init__(self, n: int) -> None:
+        from gough.methods.programs import dense_simplex  # noqa: PLC0415 - numba
+
+        self._kernel: Any = dense_simplex
+        self.size = 0
+        self.G, self.sides, self._length = np.empty((n, 0)), np.empty((2, 0)), np.empty(0)
+        self.rows: Any = None
+        self.whole: Any = None
+        self.part: Any = None
+
+    def add(self, columns: Array, lower: Array, upper: Array) -> None:
+        size, m = self.size, self.size + len(lower)
+        if m > self.G.shape[1]:
+            held = self.G[:, :size], self.sides[:, :size], self._length[:size]
+            self.G, self.sides, self._length = np.empty((len(self.G), 2 * m)), np.empty((2, 2 * m)), np.empty(2 * m)
+            self.G[:, :size], self.sides[:, :size], self._length[:size] = held
+            self.rows = self._kernel.Pool(
+                self.G, *self.sides, self._length, np.empty(2 * m), np.empty(2 * m, dtype=np.int64), m
+            )
+            self.whole = self._tableau(self.G, self.sides)
+            self.part = self._tableau(np.empty_like(self.G), np.empty_like(self.sides))
+        self.G[:, size:m], self.sides[:, size:m] = columns, (lower, upper)
+        self._length[size:m] = np.maximum(np.sqrt(np.square(columns).sum(axis=0)), _SHORT)
+        self.size, self.rows = m, self.rows._replace(size=m)
+
+    def _tableau(self, G: Array, sides: Array) -> Any:
+        n, capacity = G.shape
+        sign, value, x, price, entering, alpha = np.empty((6, n))
+        reach, rate = np.empty((2, capacity))
+        place, basis, flips, age = (np.empty(k, dtype=np.int64) for k in (capacity, n, n, 1))
+        return self._kernel.Tableau(
+            G, *sides, basis, sign, value, np.empty((n, n)), x, price, entering, alpha, place, reach, rate, flips, age
+        )
+
+
 class _Memory:
     """Vertices that were the best for some cost."""
 
     def __init__(self, n: int) -> None:
         self._place: dict[bytes, int] = {}
         self._starts: list[Start] = []
-        self._units = np.zeros((16, n))
+        self._points = np.zeros((16, n))
 
     def nearest(self, cost: Array) -> Start | None:
-        """The start stored for this cost, or else for the cost at the smallest angle to it."""
+        """The start stored for this cost, or else the one where it is the least."""
         place = self._place.get(cost.tobytes())
         if place is None:
             if not self._starts:
                 return None
-            place = int((self._units[: len(self._starts)] @ cost).argmax())
+            place = int((self._points[: len(self._starts)] @ cost).argmin())
         return self._starts[place]
 
-    def remember(self, start: Start) -> None:
+    def remember(self, start: Start, point: Array) -> None:
         key = start.cost.tobytes()
         place = self._place.get(key)
         if place is not None:
-            self._starts[place] = start
+            self._starts[place], self._points[place] = start, point
             return
         if len(self._starts) < _MEMORY:
             place = len(self._starts)
             self._starts.append(start)
-            if place == len(self._units):
-                self._units = np.concatenate([self._units, np.zeros_like(self._units)])
+            if place == len(self._points):
+                self._points = np.concatenate([self._points, np.zeros_like(self._points)])
         else:
             place = self._place.pop(next(iter(self._place)))
             self._starts[place] = start
         self._place[key] = place
-        self._units[place] = start.cost / (np.sqrt(start.cost @ start.cost) or 1.0)
+        self._points[place] = point
