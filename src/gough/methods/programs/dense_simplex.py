@@ -352,10 +352,15 @@ def prepare(T: Tableau, m: int) -> None:
 
 
 @compiled
-def repair(T: Tableau, k: int) -> int:
-    """The position that leaves for the violated row k; −1 if the rows contradict k."""
+def repair(T: Tableau, k: int, sign: float) -> int:
+    """The position that leaves for the violated row k, after flips of others; −1 if the rows contradict k."""
     express(T, k)
-    return yielding(T, k, 1.0 if T.reach[k] < T.lower[k] else -1.0)
+    r = yielding(T, k, sign)
+    if r >= 0:
+        for i in range(len(T.basis)):
+            if T.flips[i] == 1:
+                settle(T, i, -T.sign[i])
+    return r
 
 
 @compiled
@@ -401,29 +406,8 @@ def rests_on_sides(T: Tableau) -> bool:
 
 
 @compiled
-def enter(T: Tableau, m: int, r: int, k: int, sign: float) -> None:
-    """The violated row k takes position r after flips of others; the vertex moves onto it."""
-    C, x, n = T.C, T.x, len(T.basis)
-    way = -T.reach[k]
-    for i in range(n):
-        if T.flips[i] == 1:
-            before = T.value[i]
-            settle(T, i, -T.sign[i])
-            change = T.value[i] - before
-            way -= change * T.alpha[i]
-            for j in range(n):
-                x[j] += change * C[i, j]
-    exchange(T, r, k)
-    settle(T, r, sign)
-    way += T.value[r]
-    for j in range(n):
-        x[j] += way * C[r, j]
-    spread(T.G, m, x, T.reach)
-
-
-@compiled
 def minimize_among(  # noqa: C901, PLR0912, PLR0915, PLR0917 - one loop
-    T: Tableau, pool: Pool, m: int, before: Array, cost: Array, limit: int, enough: float
+    T: Tableau, pool: Pool | None, m: int, before: Array, cost: Array, limit: int, enough: float
 ) -> tuple[int, int]:
     """The minimum, from a vertex whose prices are right for the cost `before`: (outcome, row that cannot be satisfied).
 
@@ -431,12 +415,12 @@ def minimize_among(  # noqa: C901, PLR0912, PLR0915, PLR0917 - one loop
     are kept meanwhile. A minimum is refined and looked at again before it is called one. A vertex outside some
     rows whose value is `enough` will do as well, if its prices are right for the cost: the minimum is no less.
 
-    Where the pool has more rows than the m that are held, it is read again after some exchanges, where the vertex is
+    Where rows of a pool are held, it is read again after some exchanges, where the vertex is
     outside no row that is held, and where it has moved so far that it may be outside others. If it is, it gets a cost
     of its own until it is mended.
     """
     n = len(cost)
-    is_part, wanted, patience = m < pool.size, _NEAR * n, _PATIENCE + 5 * n
+    wanted, patience = _NEAR * n, _PATIENCE + 5 * n
     prepare(T, m)
     current, detour, outside, certain = before.copy(), True, True, True
     stalled, repairs, seen, moved, margin = 0, 0, _SEEN, 0.0, np.inf
@@ -448,12 +432,12 @@ def minimize_among(  # noqa: C901, PLR0912, PLR0915, PLR0917 - one loop
             if not refresh(T, m, current):
                 return FAILED, -1
             certain = True
-        if is_part and seen >= _SEEN:
+        if pool is not None and seen >= _SEEN:
             m, margin = read(T, pool, wanted)
             seen, moved = 0, 0.0
         if outside:
             k = worst(T, m)
-            if k < 0 and is_part and seen > 0:
+            if pool is not None and k < 0 and seen > 0:
                 seen = _SEEN
                 continue
             if k < 0:
@@ -463,13 +447,15 @@ def minimize_among(  # noqa: C901, PLR0912, PLR0915, PLR0917 - one loop
                 outside, detour, stalled = False, False, 0
                 continue
             sign = 1.0 if T.reach[k] < T.lower[k] else -1.0
-            r = repair(T, k)
+            r = repair(T, k, sign)
             if r < 0 and T.age[0] == 0:
                 return INFEASIBLE, k
             if r < 0:
                 T.age[0] = FRESH
                 continue
-            enter(T, m, r, k, sign)
+            exchange(T, r, k)
+            settle(T, r, sign)
+            locate(T, m)
             repairs += 1
             seen += 1
             if repairs % patience == 0:
@@ -488,7 +474,7 @@ def minimize_among(  # noqa: C901, PLR0912, PLR0915, PLR0917 - one loop
                     T.age[0] = FRESH
                 continue
             k, way = head(T, m, r, stalled > _STALLED)
-            if moved + way > _BOLD * margin:
+            if pool is not None and moved + way > _BOLD * margin:
                 m, margin = read(T, pool, wanted if moved > 0.0 else _WIDER * m)
                 seen, moved = 0, 0.0
                 if worst(T, m) >= 0:
@@ -514,7 +500,7 @@ def minimize_among(  # noqa: C901, PLR0912, PLR0915, PLR0917 - one loop
 @compiled
 def minimize(T: Tableau, m: int, before: Array, cost: Array, limit: int, enough: float) -> tuple[int, int]:  # noqa: PLR0917
     """As `minimize_among`, of a program that is held as a whole."""
-    return minimize_among(T, Pool(T.G, T.lower, T.upper, T.reach, T.reach, T.place, m), m, before, cost, limit, enough)
+    return minimize_among(T, None, m, before, cost, limit, enough)
 
 
 @compiled
