@@ -48,7 +48,7 @@ def test_exact_bounds_of_predictions_take_what_the_budget_leaves():
         named = affordable(DEFAULT, n_rows, p, predicted=7, are_asked_for=True)
         assert list(named.chosen) == list(DEFAULT_METHODS)
         assert found.samples <= named.samples
-    without_hull = affordable(DEFAULT, 30_000, 100, predicted=7)  # which the bounds need
+    without_hull = affordable(DEFAULT, 9000, 100, predicted=7)  # which the bounds need
     assert "hull" in without_hull.left_out
     assert without_hull.samples == 0
     assert "exact bounds of efforts at 40 samples of the validation." in without_hull.note

@@ -15,10 +15,12 @@ from gough.core.arrays import Array, Integers
 
 _DOUBTFUL = 1e-7
 """Contradictions by less than this, in rows of length one, may come from rounding: HiGHS is asked too."""
-_SMALL = 1 << 15
+_SMALL = 1 << 16
 """Entries of a pool of rows up to which all of them are held; of larger ones, those near the vertex."""
 _SHORT = 1e-300
 """Length of rows that have none."""
+_ALIKE = 0.7
+"""Cosine of the angle between costs from which on they have vertices near one another."""
 _MEMORY = 4096
 """Costs whose vertices are remembered, the oldest forgotten first."""
 
@@ -245,15 +247,19 @@ class _Memory:
     def __init__(self, n: int) -> None:
         self._place: dict[bytes, int] = {}
         self._starts: list[Start] = []
-        self._points = np.zeros((16, n))
+        self._points, self._units = np.zeros((16, n)), np.zeros((16, n))
 
     def nearest(self, cost: Array) -> Start | None:
-        """The start stored for this cost, or else the one where it is the least."""
+        """The start stored for this cost, or for one at a small angle, or else that where this cost is the least."""
         place = self._place.get(cost.tobytes())
         if place is None:
-            if not self._starts:
+            count = len(self._starts)
+            if not count:
                 return None
-            place = int((self._points[: len(self._starts)] @ cost).argmin())
+            cosines = self._units[:count] @ cost
+            place = int(cosines.argmax())
+            if not cosines[place] > _ALIKE * np.sqrt(cost @ cost):
+                place = int((self._points[:count] @ cost).argmin())
         return self._starts[place]
 
     def remember(self, start: Start, point: Array) -> None:
@@ -266,9 +272,10 @@ class _Memory:
             place = len(self._starts)
             self._starts.append(start)
             if place == len(self._points):
-                self._points = np.concatenate([self._points, np.zeros_like(self._points)])
+                more = np.zeros_like(self._points)
+                self._points, self._units = (np.concatenate([each, more]) for each in (self._points, self._units))
         else:
             place = self._place.pop(next(iter(self._place)))
             self._starts[place] = start
         self._place[key] = place
-        self._points[place] = point
+        self._points[place], self._units[place] = point, start.cost / (np.sqrt(start.cost @ start.cost) or 1.0)
