@@ -5,6 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from gough.core.errors import InputError
+from gough.data import MeasuredMotion
 from gough.dynamics import identify
 from gough.dynamics.effect import Planted
 from gough.dynamics.recommended import coverage_sign, held_out_sign
@@ -99,6 +101,18 @@ def test_a_noisier_validation_does_not_refute_a_true_model_and_hides_no_payload(
     _, other = truth.measured(planted, rng, effort_noise=0.0045)
     wrong = identify(truth.robot, first, methods=["weighted"], validation=other, compare=False)
     assert held_out_sign(wrong).against
+
+
+def test_a_recording_counts_once():
+    pytest.importorskip("pinocchio", reason=NEEDS)
+    truth = experiment("five-bar", seconds=5.0, rate=250.0)
+    first, second = truth.measured(None, np.random.default_rng(4))
+    both = MeasuredMotion.concatenate(first, second)
+    with pytest.raises(InputError, match="the same positions as the motion"):
+        identify(truth.robot, both, methods=["weighted"], validation=second, compare=False)
+    twice = MeasuredMotion.concatenate(first, second, first)
+    with pytest.raises(InputError, match="recordings 1 and 3 have the same samples"):
+        identify(truth.robot, twice, methods=["weighted"], compare=False)
 
 
 def test_blocks_are_held_out_where_there_is_no_validation():

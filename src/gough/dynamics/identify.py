@@ -273,13 +273,32 @@ def _verdict(identified: Identified, prior: Box | ConfidenceEllipsoid | None) ->
 
 
 def _require_other(motion: MeasuredMotion, validation: MeasuredMotion | None) -> None:
-    """Refuse a validation that is the motion itself: its predictions would not be of held-out data."""
+    """Refuse recordings that are given twice, and a validation that is the motion, or a recording of it."""
     same = validation is not None and validation.q.shape == motion.q.shape and np.array_equal(validation.q, motion.q)
+    own = _recordings(motion)
+    held_out = [] if validation is None else _recordings(validation)
     require(
-        not same,
+        not (same or any(_are_same(a, b) for a in own for b in held_out)),
         "the validation has the same positions as the motion that is identified from: give a recording of another "
         "motion, or leave it out (then blocks of time are held out)",
     )
+    for k, one in enumerate(own):
+        for i in range(k):
+            require(
+                not _are_same(own[i], one),
+                f"recordings {i + 1} and {k + 1} have the same samples, which would count twice and make ± too small: "
+                "give each recording once",
+            )
+
+
+def _recordings(motion: MeasuredMotion) -> list[tuple[Array, Array]]:
+    """Positions and efforts of each recording."""
+    cuts = [] if motion.full_rate is None else np.searchsorted(motion.full_rate.at, motion.full_rate.starts[1:])
+    return list(zip(np.split(motion.q, cuts), np.split(motion.efforts, cuts), strict=True))
+
+
+def _are_same(one: tuple[Array, Array], other: tuple[Array, Array]) -> bool:
+    return all(a.shape == b.shape and np.array_equal(a, b) for a, b in zip(one, other, strict=True))
 
 
 def _require_rows(robot: DynamicModel, motion: MeasuredMotion, validation: MeasuredMotion | None) -> None:
