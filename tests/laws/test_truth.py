@@ -393,12 +393,12 @@ def liar(request, monkeypatch):
 
     def minimize(self, cost, start=None):
         found = honest(self, cost, start)
-        return lie(found, how, rng, self._m - self._n)
+        return lie(found, how, rng, self.tableau[1] - self._n)
 
     def minimize_each(self, cost, dropped, starts):
         runs, n = each(self, cost, dropped, starts), self._n
         if "row" in how:
-            runs.basis[:] = rng.integers(0, self._m, runs.basis.shape) + (10**6 if how == "rows beyond" else 0)
+            runs.basis[:] = rng.integers(0, self.tableau[1], runs.basis.shape) + (10**6 if how == "rows beyond" else 0)
         runs.price[:] = {"NaN": np.nan, "infinite": np.inf, "none": 0.0}.get(how, rng.normal(size=(len(starts), n)))
         runs.outcome[:] = 1 if "infeasible" in how else 0
         return runs
