@@ -59,11 +59,13 @@ class Identifiability(ArrayValue):
         return tuple(BaseParameter(_spell(row, self.names), row) for row in self.coefficients)
 
     @cached_property
+    @np.errstate(all="ignore")
     def weakest(self) -> str:
         """The worst-excited direction, as text: the last right singular vector, in the units of the unknowns."""
         if not self.kept:
             return "all of them: W is zero"
         norms = np.linalg.norm(self.independent, axis=0)
+        norms = np.where(norms > 0, norms, 1.0)  # squares of small numbers vanish
         last = np.linalg.svd(self.independent / norms, full_matrices=False)[2][-1]
         direction = last / norms
         direction /= direction[np.abs(direction).argmax()]
