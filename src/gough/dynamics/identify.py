@@ -293,7 +293,8 @@ def _require_other(motion: MeasuredMotion, validation: MeasuredMotion | None) ->
 
 def _recordings(motion: MeasuredMotion) -> list[tuple[Array, Array]]:
     """Positions and efforts of each recording."""
-    cuts = [] if motion.full_rate is None else np.searchsorted(motion.full_rate.at, motion.full_rate.starts[1:])
+    full = motion.full_rate
+    cuts = np.zeros(0, np.int64) if full is None else np.searchsorted(full.at, full.starts[1:])
     return list(zip(np.split(motion.q, cuts), np.split(motion.efforts, cuts), strict=True))
 
 
