@@ -24,6 +24,8 @@ _NEAR = 10
 _SMALL = 1000
 """Rows per unknown up to which a problem is solved at once."""
 _MUCH_SMALLER = 0.1
+_FITS = 4
+"""Coordinates that are tried at most: sets without room look small in any."""
 _THIN = 2.0**-40
 """Part of a number that is taken for its rounding."""
 _WANTED = 200
@@ -159,7 +161,10 @@ class Warm:
                 self._generation = self._generation.with_bounds_of(problem, box)
             assert self._generation is not None
             is_final = tolerance < _SKETCH_TOLERANCE
-            while self._generation.run(directions, tolerance) and is_final and self._generation.is_small(directions):
+            for more in reversed(range(_FITS)):
+                found = self._generation.run(directions, tolerance)
+                if not (more and found and is_final and self._generation.is_small(directions)):
+                    break
                 self._generation = self._generation.fitted(*self._generation.extent, directions)
         except KeyboardInterrupt:
             if self._generation is None:
