@@ -10,7 +10,7 @@ import scipy.optimize
 from gough import Bounded, Box, Claim, InputError, LinearProblem, Status, Unknowns, estimate
 from gough.checker import certificate_of, check
 from gough.methods import Fixpoint, GaussSeidel, LinearHull, RowContractor, minimal_bound, prediction_bounds, sweep
-from gough.methods.bounded import linear_hull
+from gough.methods.bounded import constraint_generation, linear_hull
 from gough.methods.bounded.exact_bound import Prover
 from tests.laws.problems import bounded_problem
 
@@ -299,6 +299,16 @@ def test_predictions_are_the_extremes_of_the_polytope(rng):
     again = prediction_bounds(problem, D, within=hull)
     np.testing.assert_allclose(again.lower, bounds.lower, rtol=1e-12)
     np.testing.assert_allclose(again.upper, bounds.upper, rtol=1e-12)
+
+
+def test_a_set_that_looks_small_in_any_coordinates_ends(monkeypatch, rng):
+    problem, theta = dense_problem(rng, 300, 4)
+    usual = estimate(problem, LinearHull()).region
+    monkeypatch.setattr(constraint_generation._Generation, "is_small", lambda *_: True)
+    again = estimate(problem, LinearHull()).region
+    assert theta in again
+    np.testing.assert_allclose(again.lower, usual.lower, atol=1e-9 * usual.width.max())
+    np.testing.assert_allclose(again.upper, usual.upper, atol=1e-9 * usual.width.max())
 
 
 def test_predictions_refuse_wrong_shapes(rng):
