@@ -74,7 +74,7 @@ def least(work: Callable[[], Any], times: int = 5) -> float:
 def in_words(seconds: float) -> str:
     """A time with a unit that suits it."""
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if seconds >= size:
+        if seconds >= 0.9995 * size:  # not 1e+03 of the next
             return f"{seconds / size:.3g} {unit}"
     return f"{seconds * 1e9:.3g} ns"
 
