@@ -87,7 +87,8 @@ def test_long_methods_that_the_study_does_not_name_are_left_out_and_listed(study
     study.write_text(study.read_text().replace('use = ["weighted", "hull"]', ""))
     assert run(["identify", str(study)]) == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert "hull, ellipsoid and tight ellipsoid. Ask by name in [methods]" in told
+    assert "Ask for methods by name in [methods], for all of this by gough identify --complete" in told
+    assert "hull, ellipsoid, tight ellipsoid and exact bounds of efforts at 40 samples of the validation" in told
     report = json.loads((study.parent / "results" / "report.json").read_text(encoding="utf-8"))
     assert report["left_out"] == ["hull", "ellipsoid", "tight ellipsoid"]
     assert "Not computed" in (study.parent / "results" / "report.html").read_text(encoding="utf-8")

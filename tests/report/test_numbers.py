@@ -34,6 +34,6 @@ def test_a_printed_set_contains_the_set_and_zero_only_if_that_does():
 
 
 def test_an_axis_has_more_than_one_number_where_there_is_room():
-    assert computed("ticks(-4.3, 4.3, 3.2).values") == [-4, -2, 0, 2, 4]
+    assert computed("ticks(-4.3, 4.3, 3.2).values") == [-2.5, 0, 2.5]
     assert computed("ticks(-4.3, 4.3, 1.2).values") == [0]
     assert computed("ticks(0, 10, 5).values") == [0, 2, 4, 6, 8, 10]
