@@ -104,17 +104,22 @@ def test_an_open_chain_has_no_passive_friction():
     assert catalogue()["passive-friction"].columns(of) is None
 
 
-def test_rotors_of_an_arm_from_a_file_that_states_none():
-    """Their sizes are found; those of the first axes are part of their links' inertia, and are not named."""
+def arm_without_rotors():
+    """A simulated arm that has rotors, and its model as a file describes it that states none."""
     pytest.importorskip("pinocchio", reason=NEEDS)
     truth = experiment("arm", seconds=10.0, rate=250.0)
     arm = truth.robot.mechanism
     joints = tuple(replace(each, freedoms=(replace(each.freedoms[0], rotor=None),)) for each in arm.joints)
-    robot = MechanismModel(replace(arm, joints=joints))
+    return truth, MechanismModel(replace(arm, joints=joints))
+
+
+def test_rotors_of_an_arm_from_a_file_that_states_none():
+    """Their sizes are found; those of the first axes are part of their links' inertia, and are not named."""
+    truth, robot = arm_without_rotors()
     motion = MeasuredMotion.concatenate(*truth.measured(None, np.random.default_rng(2)))
     found = causes_of(robot, motion)
     assert [cause.effect.name for cause in found.steps] == ["rotor"]
-    rotors = {f"rotor_{k + 1}": joint.freedoms[0].rotor for k, joint in enumerate(arm.joints)}
+    rotors = {f"rotor_{k + 1}": joint.freedoms[0].rotor for k, joint in enumerate(truth.robot.mechanism.joints)}
     cause = found.steps[0]
     assert 4 <= len(cause.names) < 7
     assert cause.dof == len(cause.names)
@@ -128,11 +133,7 @@ def test_rotors_of_an_arm_from_a_file_that_states_none():
 
 def test_a_wrong_scale_is_found_beside_rotors_in_any_order():
     """Rotors are the larger effect: without them in the model another axis seems to be wrong."""
-    pytest.importorskip("pinocchio", reason=NEEDS)
-    truth = experiment("arm", seconds=10.0, rate=250.0)
-    arm = truth.robot.mechanism
-    joints = tuple(replace(each, freedoms=(replace(each.freedoms[0], rotor=None),)) for each in arm.joints)
-    robot = MechanismModel(replace(arm, joints=joints))
+    truth, robot = arm_without_rotors()
     shown = Planted(truth.q / np.where(np.arange(7) == 3, 1.03, 1.0), truth.efforts(truth.q, truth.dq, truth.ddq))
     motion = truth.measured(shown, np.random.default_rng(2))[0]
     for order in (["rotor", "ratio"], ["ratio", "rotor"]):

@@ -317,6 +317,8 @@ def test_predictions_refuse_wrong_shapes(rng):
         prediction_bounds(problem, [[1.0, 2.0, 3.0]])
     with pytest.raises(InputError, match="finite"):
         prediction_bounds(problem, [[1.0, np.nan]])
+    with pytest.raises(InputError, match="3 axes"):
+        prediction_bounds(problem, np.eye(len(problem.unknowns)), within=Box([0.0] * 3, [1.0] * 3))
 
 
 @pytest.mark.parametrize(("n_rows", "p"), [(1, 1), (40, 3), (3000, 5), (30_000, 4)])

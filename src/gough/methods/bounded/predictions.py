@@ -95,6 +95,8 @@ def prediction_bounds(
     """
     require_ieee("the range of a prediction")
     D = _directions(problem, directions)
+    fits = within is None or len(within) == len(problem.unknowns)
+    require(fits, f"the box `within` has {len(within or ())} axes, but there are {len(problem.unknowns)} unknowns")
     hull = LinearHull(tolerance).contract(problem, problem.unknowns.bounds) if within is None else within
     if hull.is_empty:
         return Box.empty(len(D))
